@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which equations functions and tests cite: ``[T] eqs. (77)-(82), (88)`` in their docstrings."""
+"""Equations that functions and tests cite, such as ``[T] eqs. (77)-(82), (88)``."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Place(NamedTuple):
     """Where an equation is cited.
 
     Attributes:
-        name: of the function, class or module, or of the test.
-        path: of its file, from the root.
+        name: name of the function, class, module or test.
+        path: path of its file, relative to the root.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Place(NamedTuple):
 
 
 def equations_in(text: str) -> set[Equation]:
-    """Return the equations that a text cites, those within ranges too."""
+    """Return the equations that a text cites, with all equations of ranges."""
     found = set()
     for paper, numbers in _CITATION.findall(text):
         for first, last in re.findall(r'\(([^)]+)\)(?:\s*-\s*\(([^)]+)\))?', numbers):
@@ -58,7 +58,7 @@ def _range(first: str, last: str) -> Iterator[str]:
 
 
 def citing_functions(root: Path = ROOT) -> dict[Equation, list[Place]]:
-    """Return who cites what in docstrings of the package and of the pages' generators."""
+    """Return the citations in docstrings of the package and of the pages' generators."""
     found = defaultdict(list)
     for folder, above in (('kron_dynamics', root), ('docs/papers', root / 'docs/papers')):
         for path in sorted((root / folder).rglob('*.py')):
@@ -71,7 +71,7 @@ def citing_functions(root: Path = ROOT) -> dict[Equation, list[Place]]:
 
 
 def citing_tests(root: Path = ROOT) -> dict[Equation, list[Place]]:
-    """Return which tests cite what, in their docstrings and comments."""
+    """Return the citations in docstrings and comments of tests."""
     found = defaultdict(list)
     for path in sorted((root / 'test').rglob('test_*.py')):
         text = path.read_text(encoding='utf-8')
@@ -79,7 +79,7 @@ def citing_tests(root: Path = ROOT) -> dict[Equation, list[Place]]:
         for node in ast.parse(text).body:
             if isinstance(node, ast.FunctionDef) and node.name.startswith('test_'):
                 source = '\n'.join(source_lines[node.lineno - 1 : node.end_lineno])
-                # A comment may go on in the next line.
+                # A citation may be wrapped within a comment.
                 source = source.replace('\n    # ', ' ')
                 for equation in equations_in(source):
                     found[equation].append(Place(node.name, str(path.relative_to(root))))

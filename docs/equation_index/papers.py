@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which equations the papers have, and which of them are not simply computed as printed."""
+"""The equations of the papers, and those that are not computed as printed."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def numbers(*ranges: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper's equations; those in none of the tables are computed as printed.
+    """The equations of a paper; those in neither table are computed as printed.
 
     Attributes:
-        title: who and what.
-        numbers: all there are, in the order of the text.
-        corrected: what the right equation has in place of what is printed, by ranges.
-        no_computation: why there is nothing to compute, by ranges.
+        title: authors and title.
+        numbers: all numbers, in the order of the text.
+        corrected: corrections, by ranges of numbers.
+        no_computation: reasons why there is nothing to compute, by ranges.
     """
 
     title: str
@@ -37,12 +37,12 @@ class Paper:
 
     @staticmethod
     def listed(ranges: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the numbers that a key of a table stands for."""
+        """Return the numbers of the ranges in a key of a table."""
         return numbers(*ranges)
 
     @classmethod
     def note(cls, table: dict[tuple[str, ...], str], number: str) -> str | None:
-        """Return what a table says of a number; None if it is not there."""
+        """Return the note of a table for a number; None if there is none."""
         for ranges, words in table.items():
             if number in cls.listed(ranges):
                 return words
@@ -55,12 +55,12 @@ PAPERS = {
         'analysis of multibody systems using the Kronecker product*, 2019',
         numbers=numbers('1-107'),
         corrected={
-            ('17',): 'the tilde is over the whole of A a',
+            ('17',): 'the tilde covers the whole product A a',
             ('36',): 'rows z^T dx/dq and x^T dy/dq',
             ('43',): 'dA/dt p^(b) = dA/dt A^T A p^(b)',
             ('45',): 'block tilde over J_R',
-            ('83',): 'one factor d',
-            ('85',): 'alpha for mu',
+            ('83',): 'only one factor d',
+            ('85',): 'alpha instead of mu',
             ('86-88',): 'block tildes over all J_R',
             ('89',): 'tilde over the whole product A J_R; both sides times qd (x) qd',
             ('90',): 'tilde over the whole product A J_R',
@@ -71,14 +71,14 @@ PAPERS = {
         no_computation={
             ('6',): 'names of the columns',
             ('22',): 'names of the axes',
-            ('25-27',): 'what depends on q',
+            ('25-27',): 'dependence on q',
         },
     ),
     'P': Paper(
         title="K. Parsa, *The Lagrangian derivation of Kane's equations*",
         numbers=numbers('1-46', 'A-1-8', 'B-9-19'),
         corrected={
-            ('26',): 'for a constant g only',
+            ('26',): 'only for a constant g',
             ('41',): '(d omega/dq) B, 3 x m',
             ('46',): 'with gamma = dB/dt u + dd/dt written out',
             ('A-2', 'B-19'): '2 edot times e* = 2 e* star edot',
@@ -91,35 +91,48 @@ PAPERS = {
         title='I. Negrean, K. Kacso, F. Rusu, *Formulations in advanced systems dynamics*',
         numbers=numbers('1-78'),
         corrected={
-            ('6',): '{E q + k~ (1 - cos q*) + k~^2 (q - sin q*)} v, or sin q* for the first q',
-            ('8', '10-11', '14', '18', '33', '38', '45'): 'ordered products, not exp of sums',
+            (
+                '6',
+            ): '{E q + k~ (1 - cos q*) + k~^2 (q - sin q*)} v, or sin q* instead of the first q',
+            (
+                '8',
+                '10-11',
+                '14',
+                '18',
+                '33',
+                '38',
+                '45',
+            ): 'ordered products instead of exp of sums',
             ('9',): 'the sum ends at j = i - 1',
             ('16',): 'Delta_i k_i',
-            ('20',): 'dots; 2 Vdot qdd',
-            ('22',): 'dots; derivatives of the whole products',
-            ('23',): 'dots; 2 Jdot qdd; derivatives of the whole products',
-            ('50',): 'dots; general motion, whatever the motion',
-            ('51',): 'dots',
-            ('52',): 'dots',
-            ('53',): 'dots; what is free of the jerk',
+            ('20',): 'dots restored; 2 Vdot qdd',
+            ('22',): 'dots restored; derivatives of the whole products',
+            ('23',): 'dots restored; 2 Jdot qdd; derivatives of the whole products',
+            ('50',): 'dots restored; form of the general motion for every motion',
+            ('51',): 'dots restored',
+            ('52',): 'dots restored',
+            ('53',): 'dots restored; terms free of the jerk',
             ('54',): '+ omega x I omega; partial angular velocities',
-            ('59',): 'time derivatives of T of order m, by those of q of order m and by q',
-            ('60',): 'by q of order m + 2',
-            ('61',): 'dots; inertial components',
-            ('62',): 'dots; E_A^(1) complete',
-            ('63',): 'dots',
+            (
+                '59',
+            ): 'm-th time derivative of T with respect to that of q, and T with respect to q',
+            ('60',): 'with respect to the time derivative of q of order m + 2',
+            ('61',): 'dots restored; inertial components',
+            ('62',): 'dots restored; E_A^(1) complete',
+            ('63',): 'dots restored',
             ('64-65',): 'with the complete E_A^(1)',
-            ('67',): 'E_A^(2) by q of order m + 3; the middle member lacks the rate of Q_g',
+            ('67',): 'E_A^(2) with respect to the time derivative of q of order m + 3; the middle '
+            'member lacks the rate of Q_g',
             ('69',): 'signs of the last two terms',
-            ('71',): 'one factor qdd_1 too many',
+            ('71',): 'without one factor qdd_1',
             ('75',): 'I_z (9 qd_3^2 qdd_3^2 + qd_3^6) / 2 is missing',
             ('77',): 'without g',
         },
         no_computation={
             ('26',): 'names of the coordinates of a body',
             ('48',): 'definition of the inertia',
-            ('55',): 'what depends on q',
-            ('66',): 'false: half of dE_A^(1)/dqd is no function of M',
+            ('55',): 'dependence on q',
+            ('66',): 'wrong: half of dE_A^(1)/dqd is not a function of M',
         },
     ),
     'K': Paper(
@@ -131,13 +144,13 @@ PAPERS = {
             ('34',): 'E of size n^j',
             ('49',): 'E of size p n in the last term',
             ('51',): 'y - y_0 at the end of the last line',
-            ('54',): 'q_e for w',
-            ('62',): 'follows from (41); the text says (43)',
+            ('54',): 'q_e instead of w',
+            ('62',): 'follows from (41), not (43)',
         },
         no_computation={
             ('1',): 'one variable, (36) with n = 1',
-            ('22', '24', '37', '42'): 'a vector or a matrix by its parts',
-            ('26', '28'): 'what (27) abbreviates',
+            ('22', '24', '37', '42'): 'a vector or a matrix by its components',
+            ('26', '28'): 'long forms of (27)',
             ('29-33', '35'): 'steps of the proof of (27)',
             ('38-40',): 'steps towards (41)',
             ('43-44', '46'): 'steps towards (47)',

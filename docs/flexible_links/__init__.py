@@ -1,3 +1,3 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes tables of flexible-links.md: in this folder's parent, ``python -m flexible_links``."""
+"""Generator of tables in flexible-links.md: ``python -m flexible_links`` in docs."""

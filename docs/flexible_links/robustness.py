@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The shipped machine, and others that differ from it, under the controller of the shipped one."""
+"""The shipped machine and machines that differ from the model, with the same controller."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from kron_dynamics.resources import resource_path
 URDF = resource_path('urdf', 'stacker_reclaimer.urdf')
 FLEXIBLE = resource_path('config', 'stacker_reclaimer_flexible.yaml')
 SETTINGS = resource_path('config', 'stacker_reclaimer.yaml')
-# m, rad, rad
+# Positions of travel, slew and luff: m, rad, rad.
 POSE = (100.0, 0.3, 0.0)
-# s; where no vibration lasts to the end, more of it changes nothing.
+# Times simulated, s: long enough for the vibration to decay.
 _BEFORE_GUST, _AFTER_GUST = 1.0, 20.0
 _SHARE = 0.1
 
 
 class Difference(NamedTuple):
-    """What a machine has, times that of the model.
+    """Factors by which a machine differs from the model.
 
     Attributes:
-        stiffness: of the boom against bending.
-        friction: Coulomb friction and viscous damping of the joints slew and luff.
+        stiffness: factor of the bending stiffness of the boom.
+        friction: factor of Coulomb and viscous friction of the joints slew and luff.
     """
 
     stiffness: float = 1.0
@@ -57,7 +57,7 @@ def machine(difference: Difference) -> kd.Robot:
 
 @cache
 def _shipped() -> tuple[kd.Robot, ControlSettings]:
-    """The machine with stiff links, and its controller's settings."""
+    """Return the shipped machine with rigid links, and the settings of its controller."""
     rigid = kd.load(URDF)
     return rigid, read_settings(SETTINGS, rigid)
 
@@ -65,7 +65,7 @@ def _shipped() -> tuple[kd.Robot, ControlSettings]:
 def closed_loop(
     difference: Difference, shaping: str = 'none', *, damping: bool = False, encoders: bool = False
 ) -> ClosedLoop:
-    """Return a machine under the controller of the shipped one, exact or as encoders tell it."""
+    """Return a machine with the shipped controller, with exact or encoder positions."""
     rigid, settings = _shipped()
     controller = assembled_controller(
         replace(settings, shaping=shaping, damping=damping),
@@ -84,18 +84,18 @@ def closed_loop(
 
 
 def ratios(difference: Difference, joint: str, shapings: tuple[str, ...]) -> list[float]:
-    """Return how many times more plain computed torque leaves behind than each shaping."""
+    """Return the residual vibration of computed torque relative to each kind of shaping."""
     unshaped = left_behind(closed_loop(difference), joint)
     return [unshaped / left_behind(closed_loop(difference, kind), joint) for kind in shapings]
 
 
 def settling_time(mode: str, impulse: float, *, damping: bool) -> float:
-    """Return the time after a gust, s, until the boom keeps below a tenth of its deflection.
+    """Return the time after a gust, s, until the deflection stays below a tenth of its peak.
 
     Args:
-        mode: coordinate that the gust hits.
-        impulse: N s at the tip.
-        damping: by the drives, or by computed torque alone. Positions are as encoders tell them.
+        mode: modal coordinate excited by the gust.
+        impulse: impulse at the tip, N s.
+        damping: with vibration damping, or with computed torque alone; with encoder positions.
     """
     loop = closed_loop(Difference(), damping=damping, encoders=True)
     loop.advance(_BEFORE_GUST)

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The tables, as text, and their places in the page."""
+"""The tables as text, and their insertion into the page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MACHINES = {
     'half the friction': Difference(friction=0.5),
     'no friction at all': Difference(friction=0.0),
 }
-# Coordinate and impulse, N s.
+# Modal coordinate and impulse, N s.
 GUSTS = {
     'up and down, 5 kN s': ('boom/w1', 5e3),
     'up and down, 10 kN s': ('boom/w1', 10e3),
@@ -29,7 +29,7 @@ GUSTS = {
 
 
 def robustness_table() -> str:
-    """Return the table of what shaping gains on machines that differ from the model."""
+    """Return the table of vibration reduction by shaping, for machines unlike the model."""
     rows = [
         (name, *(_cell(ratios(machine, joint, SHAPINGS)) for joint in ('slew', 'luff')))
         for name, machine in MACHINES.items()
@@ -40,7 +40,7 @@ def robustness_table() -> str:
 
 
 def gust_table() -> str:
-    """Return the table of what damping gains after gusts."""
+    """Return the table of settling times after gusts, without and with damping."""
     rows = [
         (name, *(f'{_digits(settling_time(*gust, damping=kind))} s' for kind in (False, True)))
         for name, gust in GUSTS.items()
@@ -49,10 +49,10 @@ def gust_table() -> str:
 
 
 def with_table(text: str, name: str, table: str) -> str:
-    """Return a page with another table between the markers of a name.
+    """Return a page with the table between the markers of a name replaced.
 
     Raises:
-        ValueError: the page has no such place, or several.
+        ValueError: the page does not have exactly one such pair of markers.
     """
     place = rf'(<!-- {name}:[^\n]*-->\n\n).*?(\n\n<!-- end -->)'
     found = list(re.finditer(place, text, re.DOTALL))
@@ -66,7 +66,7 @@ def _cell(values: Sequence[float]) -> str:
 
 
 def _digits(value: float) -> str:
-    """Return a positive number with two digits that count."""
+    """Return a positive number with two significant digits."""
     rounded = float(f'{value:.1e}')
     return f'{rounded:.{max(0, 1 - floor(log10(rounded)))}f}'
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Functions and matrices of exact numbers on which the statements of [K] are tried."""
+"""Functions and matrices of exact numbers for checks of the statements of [K]."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Statement:
     """An equation that holds as printed.
 
     Attributes:
-        equation: its number.
-        form: what it says, LaTeX.
-        error: largest error found, exactly.
+        equation: number of the equation.
+        form: the equation, LaTeX.
+        error: largest error, exact.
     """
 
     equation: str
@@ -40,7 +40,7 @@ DX, DY = rationals('1/7', '-3/5'), rationals('1/4', '2/3', '-1/2')
 
 
 def scalar(x: Any) -> Any:
-    """Return alpha(x): no polynomial, so each order leaves a remainder."""
+    """Return alpha(x), not a polynomial, so that series of every order have a remainder."""
     return 1 / (3 + 2 * x[0] - x[1]) + x[0] * x[1] ** 2
 
 
@@ -68,7 +68,7 @@ def matrix_of_two(x: Any, y: Any) -> Any:
 
 
 def bilinear(x: Any, y: Any) -> Any:
-    """Return A(x, y), shape (2, 3), linear in each variable: (49) holds without a remainder."""
+    """Return A(x, y), shape (2, 3), linear in each variable: (49) is exact."""
     rows = [
         [x[0] * y[0] + x[1] * y[1], 2 * y[2] - x[1], x[1] * y[0] - 3],
         [x[1] * y[2], 1 + y[1] - x[0] * y[2], x[0] * y[1] + x[0]],
@@ -77,7 +77,7 @@ def bilinear(x: Any, y: Any) -> Any:
 
 
 def linear(x: Any, y: Any) -> Any:
-    """Return A(x, y), shape (2, 3), of the first degree: (51) starts from its exact value."""
+    """Return A(x, y), shape (2, 3), affine: the starting expression of (51) is exact."""
     rows = [
         [x[0] + y[0], 2 * y[2] - x[1], y[1] - 3],
         [x[1] - y[2], 1 + y[1] - x[0], 4 * x[0] + y[0]],
@@ -86,7 +86,7 @@ def linear(x: Any, y: Any) -> Any:
 
 
 def at_point(expressions: Any) -> Any:
-    """Return expressions in x and y at (x0, y0), numbers of the same shape."""
+    """Return the values of expressions in x and y at (x0, y0), in the same shape."""
     values = {**dict(zip(X, X0, strict=True)), **dict(zip(Y, Y0, strict=True))}
     array = np.array(expressions, dtype=object)
     numbers = [sympy.sympify(entry).xreplace(values) for entry in array.flat]
@@ -100,6 +100,6 @@ def derivatives(function: Any) -> tuple[Any, Any, Any]:
 
 
 def remainder_order(remainder: Callable[[Any], Any]) -> float:
-    """Return the power of h with which a remainder vanishes, from h = 2^-20 and its half."""
+    """Return the order in h of a remainder, from its values at h = 2^-20 and 2^-21."""
     h = sympy.Rational(1, 2**20)
     return log2(largest(remainder(h)) / largest(remainder(h / 2)))

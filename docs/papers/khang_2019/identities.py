@@ -36,7 +36,7 @@ ORDERS = (1, 2, 3)
 
 
 def kronecker_statements() -> list[Statement]:
-    """Try (6)-(10) on matrices of whole numbers of all different sizes."""
+    """Check (6)-(10) on integer matrices, all of different sizes."""
     n, m, p = 4, 2, 3
     x, d, A = whole(n, 1, 1), whole(m, 1, 2), whole(p, m, 3)
     a, b = whole(m, 1, 4), whole(n, 1, 5)
@@ -77,7 +77,7 @@ def kronecker_statements() -> list[Statement]:
 
 
 def derivative_statements() -> list[Statement]:
-    """Try (19), (20), and (21), (23), (25), (27) and (45), each for j = 1, 2, 3."""
+    """Check (19), (20), and (21), (23), (25), (27) and (45), each for j = 1, 2, 3."""
     C, A, B, a = whole(P, 2, 6), matrix(X), matrix(X[::-1]).T, vector(X)
     d_A, block = at_point(khang_derivative(A, X)), eye(N)
     by_rule = d_A @ kronecker(at_point(B), block) + at_point(A @ khang_derivative(B, X))
@@ -135,7 +135,7 @@ def _row(j: int) -> Any:
 
 
 def _nested_sum(j: int) -> Any:
-    """The left-hand side of (27), one partial derivative at a time."""
+    """Return the left-hand side of (27), summed over partial derivatives."""
     total = 0
     for indices in product(range(N), repeat=j):
         term = scalar(X)
@@ -148,7 +148,7 @@ def _nested_sum(j: int) -> Any:
 def series() -> list[tuple[str, str, list[float], Any]]:
     """Return number, form, orders of the remainder for k = 1, 2, 3, error of the program.
 
-    The form is summed with Kronecker powers, as printed; the program never makes any.
+    The form is summed with Kronecker powers, as printed; the program does not form these.
     """
     power = r'\boldsymbol{\Delta}^{\otimes j}'
     cases = [
@@ -178,7 +178,7 @@ def series() -> list[tuple[str, str, list[float], Any]]:
 def swapped_series_order() -> float:
     """Return the order of the remainder of (47), k = 3, with the factors of (E_p (x) ...) swapped.
 
-    The sizes fit, so nothing but the remainder tells.
+    The sizes fit, so only the remainder shows the mistake.
     """
     terms = expand(matrix, X0, 3).derivatives
     return remainder_order(

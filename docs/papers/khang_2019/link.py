@@ -1,11 +1,11 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Section 4 of [K] in its letters: the flexible link from Lagrange's equations, linearized.
+"""Section 4 of [K] in its notation: the flexible link by Lagrange's equations, linearized.
 
-The link has one mode, w = X_1(x) q_e. A point of it is at [x, w] in the frame that turns with the
-hub, which is the paper's model, or at [x - u, w] with the foreshortening u = 1/2 int w'^2 of an
-axis that keeps its length. Terms beyond the second order in q_e are left out of the energies:
-they do not reach the linearized equations.
+The link has one mode, w = X_1(x) q_e. Its points are at [x, w] in the frame of the hub, which is
+the paper's model, or at [x - u, w] with the foreshortening u = 1/2 int w'^2 of an inextensible
+axis. Terms beyond the second order in q_e are omitted from the energies: they do not contribute to
+the linearized equations.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ import sympy
 from kron_dynamics.kronecker import khang_derivative
 from kron_dynamics.taylor import linearized_product
 
-# X and U stand for X_1(x) and 1/2 int_0^x X_1'^2 before they are integrated over the link.
+# X and U are X_1(x) and 1/2 int_0^x X_1'^2 in integrands.
 x, X, U = sympy.symbols('x X U')
 q, q_e, qd, qd_e, qdd, qdd_e = sympy.symbols('q q_e qd qd_e qdd qdd_e')
 l, rhoA, EI, J_1, m_E, g, tau = sympy.symbols('l rhoA EI J_1 m_E g tau')  # noqa: E741
 X_1, D_1, C_1, m_11, k_11 = sympy.symbols('X_1 D_1 C_1 m_11 k_11')
 S_11, T_11, N_11 = sympy.symbols('S_11 T_11 N_11')
-# What int_0^l makes of each product; int x U and int U by parts.
+# Integrals from 0 to l by the powers of (x, X, U); int x U and int U by parts.
 INTEGRALS = {
     (0, 0, 0): l,
     (1, 0, 0): l**2 / 2,
@@ -63,7 +63,7 @@ def linearized(foreshortening: bool) -> Linearized:
     """Return (64)-(67) of the link.
 
     Args:
-        foreshortening: of an axis that keeps its length; False for the paper's model.
+        foreshortening: whether the axis is inextensible; False for the paper's model.
     """
     M, C, gravity = _equations(foreshortening)
     s, sd = np.array([q, q_e], dtype=object), np.array([qd, qd_e], dtype=object)
@@ -99,7 +99,7 @@ def printed() -> Linearized:
 
 
 def change_of_left_side(foreshortening: bool) -> tuple[Any, Any]:
-    """Return the derivatives of M sdd + C sd + g by s and sd, which (66), (67) must equal."""
+    """Return the derivatives of M sdd + C sd + g by s and sd, which must equal (67), (66)."""
     M, C, gravity = _equations(foreshortening)
     s, sd = np.array([q, q_e], dtype=object), np.array([qd, qd_e], dtype=object)
     left = M @ np.array([qdd, qdd_e], dtype=object) + C @ sd + gravity
@@ -110,12 +110,12 @@ def change_of_left_side(foreshortening: bool) -> tuple[Any, Any]:
 
 
 def tex(expression: Any) -> str:
-    """Return LaTeX in the paper's letters."""
+    """Return LaTeX in the paper's notation."""
     return sympy.latex(expression, symbol_names=_LATEX, fold_func_brackets=True)
 
 
 def _equations(foreshortening: bool) -> tuple[Any, Any, Any]:
-    """M, C of Christoffel's symbols, and g of (55)."""
+    """Return M, C from Christoffel symbols, and g of (55)."""
     u = U * q_e**2 if foreshortening else 0
     ud = 2 * U * q_e * qd_e if foreshortening else 0
     along = -ud - qd * X * q_e
@@ -132,8 +132,11 @@ def _equations(foreshortening: bool) -> tuple[Any, Any, Any]:
 
 
 def _over_link(density: Any) -> Any:
-    """Integrate rho A times a density, add it at the tip mass; to the second order in q_e."""
-    # A small factor e of q_e and its rate: what comes with e^3 is beyond the second order.
+    """Return the integral of rho A times a density plus m_E times its value at the tip.
+
+    Terms up to the second order in q_e are kept.
+    """
+    # q_e and its rate are scaled by e, and terms with e^3 dropped.
     e = sympy.Symbol('e')
     scaled = sympy.expand(density.xreplace({q_e: e * q_e, qd_e: e * qd_e}))
     kept = sum(scaled.coeff(e, k) for k in range(3))
@@ -152,7 +155,7 @@ def _rigid(A: Any) -> Any:
 
 
 def _sorted(A: Any) -> Any:
-    """Return a matrix whose entries are sums by rates and gravity."""
+    """Return a matrix with entries collected by rates and gravity."""
     return sympy.Matrix(A).applyfunc(_sum_by_factors)
 
 
@@ -162,7 +165,7 @@ def _sum_by_factors(entry: Any) -> Any:
     for factor in (qd**2, qdd, g * sympy.sin(q), g * sympy.cos(q)):
         share = rest.coeff(factor)
         rest = sympy.expand(rest - factor * share)
-        # A sum of negative terms reads better with the sign before it.
+        # The sign of a sum of negative terms is factored out.
         negative = all(term.could_extract_minus_sign() for term in sympy.Add.make_args(share))
         parts.append(-factor * sympy.expand(-share) if negative else factor * share)
     return sympy.Add(rest, *parts)

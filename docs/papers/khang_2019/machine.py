@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The shipped manipulator: a robot like any other, linearized, and swinging to and fro."""
+"""The shipped manipulator as a general robot, linearized and in periodic motion."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SPEEDS = (2.0, 3.0, 4.0, 5.0, 5.5, 6.0, 8.0, 10.0, 11.0, 12.0, 14.0, 16.0)
 
 
 class Comparison(NamedTuple):
-    """The robot against (68)-(71): the largest difference over the largest entry, of each."""
+    """Largest differences of the robot from (68)-(71), relative to the largest entry."""
 
     geometric_stiffness: bool
     M: float
@@ -37,15 +37,15 @@ class Comparison(NamedTuple):
 
 @cache
 def robot(geometric_stiffness: bool) -> kd.Robot:
-    """Return the manipulator of the URDF, its link as the YAML file has it but for the switch."""
+    """Return the manipulator of the URDF and YAML files, with or without geometric stiffness."""
     description = yaml.safe_load(FLEXIBLE.read_text(encoding='utf-8'))
     description['flexible_links']['link_oe']['geometric_stiffness'] = geometric_stiffness
     return kd.load(URDF, flexible=description)
 
 
 def comparisons() -> list[Comparison]:
-    """Return how the robot's linearization differs from the equations of the link."""
-    # The numbers of the files, and (68)-(71) with one mode.
+    """Return the differences of the robot's linearization from the equations of the link."""
+    # Parameters of the files, for (68)-(71) with one mode.
     modes = Beam(1.3, 14.0, 0.9).modes(1)
     link = SingleLinkManipulator(modes, hub_inertia=0.08, tip_mass=0.45, gravity=9.80665)
     rows = []
@@ -63,7 +63,7 @@ def comparisons() -> list[Comparison]:
 
 
 def natural_frequency() -> float:
-    """Return that of the link at rest, the hub held, rad/s."""
+    """Return the natural frequency of the link at rest with the hub held, rad/s."""
     terms = robot(True).linearize([0, 0], [0, 0], [0, 0])
     return sqrt(terms.stiffness[1, 1] / terms.mass[1, 1])
 

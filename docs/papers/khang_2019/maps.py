@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Maps of stability of the swinging link: numbers in tables, and the pictures made of those."""
+"""Stability maps of the swinging link: tables of margins, and their pictures."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from kron_dynamics.typing import FloatArray
 from . import machine
 
 SPEEDS, AMPLITUDES = np.linspace(1.0, 16.0, 121), np.linspace(0.02, 1.5, 75)
-# File of each map, and whether the link has the axial force.
+# Name of each map, and whether the axial force is included.
 NAMES = {'printed': False, 'right': True}
 TITLES = {'printed': '(69) as printed', 'right': 'with the axial force'}
-# A margin nearer to 0 is that of an undamped link that is stable.
+# Smaller margins, 1/s, are rounding errors: the undamped link is stable with margin 0.
 ROUNDING = 1e-6
 
 
 def margins(name: str, speeds: FloatArray, amplitudes: FloatArray) -> FloatArray:
-    """Return a map's margins, shape (amplitudes, speeds), 1/s."""
+    """Return the stability margins of a map, shape (amplitudes, speeds), 1/s."""
     rows = [[machine.margin(s, a, NAMES[name]) for s in speeds] for a in amplitudes]
     found = np.array(rows)
     return np.where(abs(found) < ROUNDING, 0.0, found)
 
 
 def table(folder: Path, name: str) -> Path:
-    """Return where a map's margins are."""
+    """Return the path of a map's table."""
     return folder / f'khang-2019-swing-{name}.csv'
 
 
 def write(folder: Path, name: str) -> None:
-    """Compute a map and write its margins, a row for each amplitude."""
+    """Compute a map and write its margins, one row per amplitude."""
     np.savetxt(table(folder, name), margins(name, SPEEDS, AMPLITUDES), '%.5g', ',')
 
 
@@ -48,7 +48,7 @@ def draw(folder: Path, name: str, to: Path) -> None:
     plot_stability_map(
         SPEEDS,
         AMPLITUDES,
-        # Beyond -1 the growth is of no interest, and its colours would hide the tongues.
+        # Clipped at -1: colours for larger growth rates would hide the tongues.
         np.maximum(read(folder, name), -1.0),
         to / f'khang-2019-swing-{name}.png',
         x_label='angular frequency of the swing, rad/s',

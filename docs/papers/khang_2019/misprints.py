@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is misprinted in [K] outside of its example, each with its error."""
+"""Misprints of [K] outside of its example, with their errors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .functions import (
 
 
 def misprints() -> list[Misprint]:
-    """Return the misprints of sections 2 and 3 and that of a number in 4."""
+    """Return the misprints of sections 2 and 3, and a wrong equation number in section 4."""
     return [_eq_13(), _eq_34(), _eq_49(), _eq_51(), _before_62()]
 
 
@@ -49,7 +49,7 @@ def _eq_13() -> Misprint:
 
 
 def _eq_34() -> Misprint:
-    """The first power is right as printed, so the others are what tells."""
+    """Check j = 2, 3: the printed form is right for j = 1."""
     first = kronecker(DX, eye(N)) @ DX - kronecker_power(DX, 2)
     assert largest(first) == 0
     errors = []
@@ -98,24 +98,24 @@ def _eq_51() -> Misprint:
     return Misprint(
         '(51)',
         r'last line: $[\ldots](\mathbf{y}_0 + (\mathbf{y} - \mathbf{y}_0))$, so '
-        r'$[\ldots]\mathbf{y}_0$ counts twice',
+        r'$[\ldots]\mathbf{y}_0$ is counted twice',
         r'$[\ldots](\mathbf{y} - \mathbf{y}_0)$',
         PAPER,
-        r'$\mathbf{A}(\mathbf{x}, \mathbf{y})\mathbf{y}$, $\mathbf{A}$ of the first degree',
+        r'$\mathbf{A}(\mathbf{x}, \mathbf{y})\mathbf{y}$, $\mathbf{A}$ affine',
         *errors,
     )
 
 
 def _before_62() -> Misprint:
-    """A matrix of one column, g's own, is what (43) needs; (41) needs none."""
+    """Check that (62) follows from (41) for vectors: (43) would need columns of g."""
     g, slope = at_point(vector(X)), at_point(khang_derivative(vector(X), X))
     by_62 = g + slope @ DX
     by_41 = taylor_value(expand(vector, X0, 1).derivatives, DX)
     columns = sizes_do_not_fit(lambda: g @ eye(P))
     return Misprint(
         'before (62)',
-        'noting (43), the series of a column of a matrix',
-        'noting (41), the series of a vector',
+        '"noting (43)", the series of a column of a matrix',
+        '"noting (41)", the series of a vector',
         PAPER,
         r'$\mathbf{g}$, which has no columns $\mathbf{g}\mathbf{e}_i$',
         columns,

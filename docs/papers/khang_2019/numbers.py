@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The flexible link in numbers: the links of the public vectors, their modes and stability."""
+"""Numerical examples of the flexible link: links of the public vectors, modes, stability."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Case:
     """A link and a state of its hub.
 
     Attributes:
-        name: of the vector.
-        parameters: by the vector's names.
+        name: id of the vector.
+        parameters: parameters by the names of the vector.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Case:
 
     @property
     def shapes(self) -> str:
-        """Whose modes they are."""
+        """Beam whose modes are used, in words."""
         with_tip = self.parameters['modes'] == 'clamped_tip'
         return 'the beam with its tip' if with_tip else 'the beam without a tip'
 
@@ -51,13 +51,13 @@ class Case:
         return SingleLinkManipulator(beam.modes(modes), p['J_1'], p['m_E'], p['J_E'], p['g'])
 
     def linearized(self, modes: int, geometric_stiffness: bool) -> LinearizedLink:
-        """Return the equations at the state."""
+        """Return the linearized equations at the state."""
         p = self.parameters
         state = p['q_a'], p['qd_a'], p['qdd_a']
         return self.link(modes).linearized(*state, geometric_stiffness=geometric_stiffness)
 
     def in_letters(self) -> dict[Any, Any]:
-        """Return the numbers of the paper's letters, one mode, no torque."""
+        """Return the values of the paper's symbols, for one mode and no torque."""
         p, of = self.parameters, self.link(1).integrals
         names = {'l': 'l', 'rhoA': 'rhoA', 'EI': 'EI', 'J_1': 'J_1', 'm_E': 'm_E', 'g': 'g'}
         names |= {'q': 'q_a', 'qd': 'qd_a', 'qdd': 'qdd_a'}
@@ -79,7 +79,7 @@ def load_cases() -> list[Case]:
 
 
 def misprints(case: Case) -> list[Misprint]:
-    """Return what is wrong in section 4, in numbers of a link with a mass at its tip."""
+    """Return the misprints of section 4, evaluated for a link with a tip mass."""
     rigid, printed = letters.linearized(False), letters.printed()
     M_22 = printed.M[1, 1]
     return [
@@ -96,7 +96,7 @@ def misprints(case: Case) -> list[Misprint]:
 
 
 def right_but(case: Case) -> list[Misprint]:
-    """Return what is right for its model and wants more for another, in the same numbers."""
+    """Return what is correct for the paper's model but incomplete for an inextensible link."""
     derived, printed = letters.linearized(True), letters.printed()
     tension = letters.rhoA * letters.S_11 + letters.m_E * letters.l * letters.N_11
     weight = letters.rhoA * letters.T_11 + letters.m_E * letters.N_11
@@ -105,11 +105,11 @@ def right_but(case: Case) -> list[Misprint]:
     return [
         Misprint(
             '(69)',
-            r'$K_{22}$ of a link whose points keep their $x$, so that it grows longer as it bends',
-            r'a link that keeps its length: $+\,\dot{q}^2(\rho A S_{11} + m_E l N_{11}) - '
+            r'$K_{22}$ of a link whose points keep their $x$, so that bending lengthens it',
+            r'inextensible link: $+\,\dot{q}^2(\rho A S_{11} + m_E l N_{11}) - '
             r'g \sin q\,(\rho A T_{11} + m_E N_{11})$, the axial force',
             PAPER,
-            r'$K_{22}$ of the link that keeps its length',
+            r'$K_{22}$ of the inextensible link',
             _error(difference, case),
             _error(difference + geometric, case),
         )
@@ -117,7 +117,7 @@ def right_but(case: Case) -> list[Misprint]:
 
 
 def _error(difference: Any, case: Case) -> float:
-    # Expanded before numbers come in: what is 0 is then exactly 0.
+    # Expanded before numbers are inserted, so that 0 is exactly 0.
     return abs(float(sympy.expand(difference).subs(case.in_letters())))
 
 
@@ -130,23 +130,23 @@ def mode_rows(case: Case) -> list[tuple[int, float, float, float, float]]:
 
 
 def critical_speed(link: SingleLinkManipulator, geometric_stiffness: bool) -> float | None:
-    """Return the speed from which a horizontal link has no stiffness; None if it never does.
+    """Return the speed at which a horizontal link loses its stiffness, rad/s; None if never.
 
     K = K_0 - qd^2 R loses its definiteness at the largest eigenvalue of R v = K_0 v / qd^2.
     """
     at_rest, turning = (_stiffness(link, qd, geometric_stiffness) for qd in (0.0, 1.0))
     largest = scipy.linalg.eigh(at_rest - turning, at_rest, eigvals_only=True)[-1]
-    # An eigenvalue of rounding errors alone is none.
+    # Smaller eigenvalues are rounding errors.
     return 1 / sqrt(largest) if largest > 1e-12 else None
 
 
 def squared_frequency(link: SingleLinkManipulator, qd: float, geometric_stiffness: bool) -> float:
-    """Return the lowest omega^2 of a horizontal link whose hub keeps to its motion."""
+    """Return the lowest omega^2 of a horizontal link with prescribed motion of the hub."""
     stiffness = _stiffness(link, qd, geometric_stiffness)
     inertia = link.linearized(0.0, qd, 0.0).M[1:, 1:]
     return float(scipy.linalg.eigh(stiffness, inertia, eigvals_only=True)[0])
 
 
 def _stiffness(link: SingleLinkManipulator, qd: float, geometric_stiffness: bool) -> FloatArray:
-    # At q = 0 gravity is across the link and no part of this.
+    # At q = 0 gravity is perpendicular to the link and does not contribute.
     return link.linearized(0.0, qd, 0.0, geometric_stiffness=geometric_stiffness).K[1:, 1:]

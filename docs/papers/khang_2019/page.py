@@ -14,7 +14,7 @@ from shared.tables import error_text, mind_table, misprint_table, page_of, table
 
 from . import identities, link, machine, misprints, numbers, words
 
-_MORE = ('where', 'printed', 'more', 'compared', 'as printed', 'with more')
+_MORE = ('where', 'printed', 'addition', 'compared', 'error printed', 'error with addition')
 
 
 def page() -> str:
@@ -78,7 +78,7 @@ def _link() -> list[str]:
         rows.append((number, words.LEFT_SIDE[number], *map(_zero, errors)))
     return [
         words.LINK,
-        table(('letter', 'meaning', 'program'), words.LETTERS),
+        table(('symbol', 'meaning', 'program'), words.LETTERS),
         words.LAGRANGE,
         _equation(r'\mathbf{M}_L', derived.M),
         _equation(r'\mathbf{D}_L', derived.D),
@@ -87,7 +87,7 @@ def _link() -> list[str]:
         words.FORESHORTENED,
         _equation('K_{22}', real.K[1, 1]),
         words.COMPARED,
-        table(('equation', 'compared', 'link of (69)', 'link that keeps its length'), rows),
+        table(('equation', 'compared', 'link of (69)', 'inextensible link'), rows),
     ]
 
 
@@ -123,7 +123,7 @@ def _stability(cases: Sequence[numbers.Case]) -> list[str]:
             speeds = [numbers.critical_speed(case.link(n), keeps) for keeps in (False, True)]
             cells = ['never' if speed is None else f'{speed:.4f}' for speed in speeds]
             rows.append((case.name, case.shapes, str(n), *cells))
-    titles = ('link', 'modes of', 'how many', 'as printed, from rad/s', 'with the axial force')
+    titles = ('link', 'modes of', 'count', 'as printed, from rad/s', 'with the axial force')
     return [words.STABILITY, table(titles, rows)]
 
 
@@ -155,7 +155,9 @@ def _robot() -> list[str]:
         pairs = [(a, keeps) for keeps in (False, True) for a in machine.AMPLITUDES]
         cells = [f'{machine.margin(speed, a, keeps):.3f}' for a, keeps in pairs]
         margins.append((f'{speed:g}', *(cell.replace('-0.000', '0.000') for cell in cells)))
-    columns = [f'{what}, $A = {a:g}$' for what in ('(69)', 'right') for a in machine.AMPLITUDES]
+    columns = [
+        f'{what}, $A = {a:g}$' for what in ('(69)', 'with axial force') for a in machine.AMPLITUDES
+    ]
     return [
         words.ROBOT,
         table(('link', *(rf'$\mathbf{{{name}}}_L$' for name in 'MDKh')), rows),
@@ -173,7 +175,7 @@ def _equation(name: str, form: Any) -> str:
 
 
 def _matrix(A: Any) -> str:
-    """Return LaTeX with six digits; what only rounding errors keep from 0 is 0."""
+    """Return LaTeX with six digits; rounding errors are replaced by 0."""
     scale = abs(A).max()
     rows = np.where(abs(A) > 1e-10 * scale, A, 0.0).reshape(len(A), -1)
     lines = r'\\'.join(' & '.join(f'{entry:.6g}' for entry in row) for row in rows)
@@ -181,6 +183,6 @@ def _matrix(A: Any) -> str:
 
 
 def _zero(difference: Any) -> str:
-    """Return 0, or what a difference of two matrices holds."""
+    """Return 0, or the nonzero entries of a difference of two matrices."""
     entries = [entry for entry in difference if entry != 0]
     return ', '.join(f'${link.tex(entry)}$' for entry in entries) if entries else '0'

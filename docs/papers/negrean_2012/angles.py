@@ -38,12 +38,12 @@ ALL = 'in all twelve sets'
 
 
 def moved(t: Any) -> tuple[Any, Any]:
-    """Return angles and rates of a motion, at a time after its start."""
+    """Return angles and rates of a motion at time t."""
     return ANGLES + RATES * t + ACCELERATIONS * t * t / 2, RATES + ACCELERATIONS * t
 
 
 def turn(axis: str, angle: Any) -> Any:
-    """Return the matrix of a turn about a coordinate axis, entry by entry, shape (3, 3)."""
+    """Return the rotation matrix about a coordinate axis, entry by entry, shape (3, 3)."""
     first = 'xyz'.index(axis)
     j, k = (first + 1) % 3, (first + 2) % 3
     R = eye(3).astype(object)
@@ -65,19 +65,19 @@ def spin(sequence: str, t: Any) -> Any:
 
 
 def transfer(sequence: str, angles: Any) -> Any:
-    """Return J_Omega, shape (3, 3), by the derivatives of R by the angles."""
+    """Return J_Omega, shape (3, 3), from the derivatives of R with respect to the angles."""
     slopes = slope(lambda x: turns(sequence, x), angles)
     R = turns(sequence, angles)
     return np.array([axial(slopes[..., k] @ R.T) for k in range(3)]).T
 
 
 def statements(arm: Arm) -> list[Check]:
-    """Try the equations; exponentials of sums are the ordered products."""
+    """Check the equations; exponentials of sums are ordered products."""
     return [*_rotations(arm), *_rates(), *_accelerations()]
 
 
 def over_all(error: Any) -> Any:
-    """Return the largest error of a function over the sets."""
+    """Return the largest error of a function over all sets."""
     return largest([error(sequence) for sequence in ORIENTATION_SETS])
 
 
@@ -112,21 +112,21 @@ def _rotations(arm: Arm) -> list[Check]:
             '(28), (33)',
             r'$R = R[\bar{A}; \alpha_A]\,R[\bar{B}; \beta_B]\,R[\bar{C}; \gamma_C]$',
             '`kinematics.rotation_of_angles`',
-            f'turns about x, y, z entry by entry, {ALL}',
+            f'rotation matrices about x, y, z entry by entry, {ALL}',
             over_all(lambda s: largest(rotation_of_angles(ANGLES, s) - turns(s, ANGLES))),
         ),
         Check(
             '(29), (30), (31)',
             r'$\bar{A}$, $\bar{B} \neq \bar{A}$, $\bar{C} \neq \bar{B}$: twelve sets',
             '`kinematics.orientation_axes`',
-            'all triples of x, y, z without the same twice in turn',
+            'all triples of x, y, z with different neighbours',
             axes + len(triples ^ set(ORIENTATION_SETS)),
         ),
         Check(
             '(32)',
             r'$R[\bar{A}; \alpha_A] = I_3 + \{\bar{A}\times\}s + \{\bar{A}\times\}^2(1 - c)$',
             '`kinematics.rotation_exponential`',
-            'turns about x, y, z entry by entry',
+            'rotation matrices about x, y, z entry by entry',
             largest(
                 [
                     rotation_exponential(axis, ANGLES[0]) - turn(name, ANGLES[0])
@@ -179,7 +179,7 @@ def _rates() -> list[Check]:
             '(36), (37), (38)',
             r'${}^0J_\Omega = [\bar{A}\ \ R_A\bar{B}\ \ R_A R_B\bar{C}]$',
             '`kinematics.angular_transfer_matrix`',
-            rf'derivatives of $R$ by the angles, {ALL}',
+            rf'derivatives of $R$ with respect to the angles, {ALL}',
             over_all(matrix),
         ),
     ]
@@ -232,7 +232,7 @@ def _accelerations() -> list[Check]:
             r'$\dot{R}[\bar{A}; \alpha_A] = \{\bar{A}\times\}\dot{\alpha}_A\,'
             r'e^{\{\bar{A}\times\}\alpha_A}$',
             '`kinematics.rotation_exponential_rate`',
-            'derivatives of the turns about x, y, z',
+            'derivatives of the rotation matrices about x, y, z',
             largest(turning),
         ),
     ]

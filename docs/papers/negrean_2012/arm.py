@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""An arm of five joints that turn and slide about skew axes, at one exact state."""
+"""An arm with five skew joints, one of them prismatic, at an exact state."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ import kron_dynamics as kd
 from kron_dynamics.kinematics import forward_kinematics, joint_screws, zero_pose
 
 RIGHT = 1.5707963267948966
-# Whether it slides, place, turn of its frame and axis of each joint, of length one in rational
-# numbers; mass, mass centre and inertia of its link.
+# Of each joint: whether it is prismatic, origin, rpy and axis (a rational unit vector); of its
+# link: mass, centre of mass and inertia.
 JOINTS = (
     (False, '0.1 0.2 0.4', '0 0 0', '0 0 1')
     + (3, '0.1 -0.2 0.3', (0.4, 0.5, 0.3, 0.02, -0.03, 0.05)),
@@ -60,9 +60,9 @@ class Arm:
     Attributes:
         model: the arm.
         q: coordinates, shape (5,).
-        rates: their first three derivatives, shape (5,) each.
-        screws: of its joints.
-        home: pose of the tool where all positions are 0, shape (4, 4).
+        rates: first three time derivatives of q, shape (5,) each.
+        screws: screws of the joints.
+        home: zero pose of the tool, shape (4, 4).
     """
 
     def __init__(self) -> None:
@@ -85,15 +85,15 @@ class Arm:
         return len(self.q)
 
     def along(self, t: Any) -> Any:
-        """Return the coordinates of a motion through the state, at a time after it."""
+        """Return the coordinates at time t of a motion that passes the state at time 0."""
         qd, qdd, qddd = self.rates
         return self.q + qd * t + qdd * t * t / 2 + qddd * t * t * t / 6
 
     def pose(self, t: Any, link: str = LINK) -> Any:
-        """Return the pose of a link along that motion, from body to body, shape (4, 4)."""
+        """Return the pose of a link along this motion, by recursion, shape (4, 4)."""
         return forward_kinematics(self.model, self.along(t), link)
 
     def spin(self, t: Any, link: str = LINK) -> Any:
-        """Return omega of a link along that motion, base axes, by dR/dt R^T, shape (3,)."""
+        """Return omega of a link along this motion, base axes, by dR/dt R^T, shape (3,)."""
         R = self.pose(t, link)[:3, :3]
         return axial(rate(lambda s: self.pose(t + s, link)[:3, :3]) @ R.T)

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is wrong in sections 3 to 5 of [N], each with its error, in exact numbers."""
+"""Misprints of sections 3 to 5 of [N], with their errors, in exact numbers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from kron_dynamics.kronecker import cross
 
 from .two_tr import M3, PRINTED, Derived, Iz, a2, at_state, forms, q, qd, qdd, qddd
 
-# A body that turns about a fixed point beside its mass centre: w, wd, wdd, place and inertia.
+# A body that rotates about a fixed point: w, wd, wdd, position of the centre of mass.
 W, WD, WDD, R = (
     rationals(*texts)
     for texts in (
@@ -37,14 +37,14 @@ NONE = np.array([sympy.Integer(0)] * 3, dtype=object)
 
 
 def of_bodies() -> list[Misprint]:
-    """Return those of one rigid body.  [N] eqs. (50), (53), (54)."""
+    """Return the misprints for one rigid body.  [N] eqs. (50), (53), (54)."""
     a = cross(WD, R) + cross(W, cross(W, R))
     energy = body_acceleration_energy(MASS, INERTIA, a, W, WD)
     about_point = INERTIA + MASS * (R @ R * np.eye(3, dtype=int) - np.outer(R, R))
     by_point = body_acceleration_energy(0, about_point, NONE, W, WD)
     turning = body_acceleration_energy(0, INERTIA, NONE, W, WD)
     field = FrameMotion((NONE, NONE, NONE), (W, WD, NONE)).field(2)
-    rest = (field * (field @ PLANAR)).sum() / 2  # half the integral of its square
+    rest = (field * (field @ PLANAR)).sum() / 2  # half the integral of the squared jerk
     square, Iw, Pw = W @ W, INERTIA @ W, PLANAR @ W
     last = square * (W @ cross(WD, Pw)) + square**2 * (W @ Iw) / 2
     complete = body_second_order_acceleration_energy(0, INERTIA, NONE, W, WD, NONE)
@@ -55,14 +55,14 @@ def of_bodies() -> list[Misprint]:
             r'$\Delta_m = 1$, rotation: without $\frac{1}{2} M \dot{v}_C^2$',
             r'$\Delta_m = -1$ for every motion, or the inertia about the fixed point',
             PAPER,
-            r'$E_A^{(1)}$ of a body that turns about a point',
+            r'$E_A^{(1)}$ of a body that rotates about a fixed point',
             abs(turning - by_point),
             abs(energy - by_point),
         ),
         Misprint(
             '(53)',
-            r'free of $\ddot{\omega}$: $2 \dot{\omega} (\omega I^* \dot{\omega}) \omega$ and the '
-            'last two terms',
+            r'terms free of $\ddot{\omega}$: $2 \dot{\omega} (\omega I^* \dot{\omega}) \omega$ '
+            'and the last two terms',
             r'$2 \omega^2 \dot{\omega} I_p \dot{\omega} + \frac{1}{2} \dot{\omega}^2 \omega I_p '
             r'\omega + \frac{9}{2} (\omega \dot{\omega})^2 \mathrm{tr} I_p - 7 (\omega '
             r'\dot{\omega})(\omega I_p \dot{\omega})$ and the last two terms',
@@ -84,7 +84,7 @@ def of_bodies() -> list[Misprint]:
 
 
 def _slope() -> Any:
-    """Derivative of E_A^(1) by wd, of a quadratic form by its values at three times two points."""
+    """Return the derivative of E_A^(1) with respect to wd, by exact central differences."""
     half = sympy.Rational(1, 2)
     unit = np.eye(3, dtype=int)
     return np.array(
@@ -100,7 +100,7 @@ def _slope() -> Any:
 
 
 def of_principles(d: Derived) -> list[Misprint]:
-    """Return those of the equations of third order, on the joint q3 of 2TR.
+    """Return the misprints of third-order equations, for the joint q3 of 2TR.
 
     [N] eqs. (62), (66), (67).
     """
@@ -121,19 +121,19 @@ def of_principles(d: Derived) -> list[Misprint]:
         ),
         Misprint(
             '(66)',
-            r'a bracket of derivatives of $E_C$, each once by a coordinate at least: without '
-            r'$I_z$, which stands in $E_C$ with no coordinate',
+            r'a bracket of derivatives of $E_C$, each at least once with respect to a coordinate: '
+            r'without $I_z$, whose term in $E_C$ depends on no coordinate',
             r'$\frac{1}{2} \partial E_A^{(1)} / \partial \dot{q}_j$, which is no function of '
             r'$\mathbf{M}$',
             PAPER,
-            r'part of the rate of $Q_m^3$ with $I_z$',
+            r'terms with $I_z$ in the rate of $Q_m^3$',
             at_state(Iz * (by_jerk - rate).diff(Iz)),
             at_state(Iz * (by_jerk + half * by_rate - rate).diff(Iz)),
         ),
         Misprint(
             '(67)',
             r'$\partial \dot{E}_A^{(1)} / \partial \ddot{q}_j = \partial E_A^{(1)} / \partial '
-            r'\dot{q}_j$, and so on',
+            r'\dot{q}_j$, and likewise for higher orders',
             r'$\partial E_A^{(1)} / \partial \dot{q}_j + \frac{d}{dt} \partial E_A^{(1)} / '
             r'\partial \ddot{q}_j$',
             PAPER,
@@ -145,11 +145,11 @@ def of_principles(d: Derived) -> list[Misprint]:
 
 
 def of_two_tr() -> list[Misprint]:
-    """Return those of the example.  [N] eqs. (69), (71), (75), (77)."""
+    """Return the misprints of the example.  [N] eqs. (69), (71), (75), (77)."""
     right = forms()
     words = {
         '(69)': (
-            r'$-[\ldots]$ around all that follows',
+            r'$-[\ldots]$ around all following terms',
             r'$- M_3 a_2 \dot{q}_3^2 c_3 \ddot{q}_1 '
             r'- M_3 a_2 s_3 \ddot{q}_1 \ddot{q}_3 + \frac{1}{2}[\ldots]$',
         ),
@@ -158,7 +158,7 @@ def of_two_tr() -> list[Misprint]:
             r'$M_3 a_2 \dot{q}_3^2 c_3 \delta\ddot{q}_1$',
         ),
         '(75)': (
-            r'without them',
+            r'without the terms at right',
             r'$+ \frac{1}{2} I_z (9 \dot{q}_3^2 \ddot{q}_3^2 + \dot{q}_3^6)$',
         ),
         '(77)': (r'$(M_2 + M_3)(\dddot{q}_2 + g)$', r'$(M_2 + M_3)\dddot{q}_2$'),
@@ -186,7 +186,7 @@ def of_two_tr() -> list[Misprint]:
 
 
 def _rate(expression: Any) -> Any:
-    """Time derivative along a motion; what depends on fourth derivatives is left out."""
+    """Return the time derivative along a motion, without terms in fourth derivatives."""
     steps = zip((*q, *qd, *qdd), (*qd, *qdd, *qddd), strict=True)
     return sum(expression.diff(x) * rate for x, rate in steps)
 

@@ -25,12 +25,12 @@ from .arm import JOINTS, LINK, Arm
 
 
 def statements(arm: Arm) -> list[Check]:
-    """Try the equations, with (6) and (9) put right."""
+    """Check the equations, with (6) and (9) corrected."""
     return [*_table(arm), *_of_one_joint(arm), *_products(arm)]
 
 
 def moved_alone(arm: Arm, k: int, position: Any) -> Any:
-    """Return the motion that joint k alone gives to its link, base axes, by poses, (4, 4)."""
+    """Return the displacement of a link by joint k alone, base axes, by poses, (4, 4)."""
     q = 0 * arm.q + sympy.S.Zero
     link = f'link{k + 1}'
     there = np.array([position if j == k else q[j] for j in range(arm.n)], dtype=object)
@@ -56,7 +56,7 @@ def _table(arm: Arm) -> list[Check]:
             r'rows $[\bar{p}_i^T\ \bar{k}_i^T\ \bar{v}_i^T]$, '
             r'$\bar{v}_i = \Delta_i\,\bar{p}_i \times \bar{k}_i + (1 - \Delta_i)\,\bar{k}_i$',
             '`kinematics.screw_table`',
-            'poses where all positions are 0, and their derivatives by each $q_i$',
+            'poses at zero positions, and their derivatives with respect to each $q_i$',
             largest(table - np.array([*rows, [*tool, *[0] * 6]], dtype=object)),
         )
     ]
@@ -77,7 +77,7 @@ def _of_one_joint(arm: Arm) -> list[Check]:
             '(3)',
             r'$A_i = [\{\bar{k}_i\times\}\Delta_i\ \bar{v}_i;\ 0]$',
             '`kinematics.Screw`',
-            r'derivatives of poses by $q_i$, for both kinds',
+            r'derivatives of poses with respect to $q_i$, for both joint types',
             largest(matrices),
         ),
         Check(
@@ -108,13 +108,13 @@ def _of_one_joint(arm: Arm) -> list[Check]:
 
 
 def squares(arm: Arm, k: int) -> Any:
-    """Return the bracket of (6) put right by a square, shape (3, 3)."""
+    """Return the bracket of (6), corrected by a square, shape (3, 3)."""
     c, s, q, K = _values(arm, k)
     return eye(3) * q + K * (1 - c) + (K @ K) * (q - s)
 
 
 def sines(arm: Arm, k: int) -> Any:
-    """Return the bracket of (6) put right by a sine, shape (3, 3)."""
+    """Return the bracket of (6), corrected by a sine, shape (3, 3)."""
     c, s, q, K = _values(arm, k)
     axis = arm.screws[k].axis
     return eye(3) * s + K * (1 - c) + np.outer(axis, axis) * (q - s)
@@ -142,7 +142,7 @@ def _products(arm: Arm) -> list[Check]:
             '(8), (10)',
             r'$T_{x0} = \prod e^{A_i q_i}\,T_{x0}^{(0)}$ in this order',
             '`kinematics.product_of_exponentials`',
-            'pose of the tool from body to body',
+            'pose of the tool by recursion',
             largest(found - pose),
         ),
         Check(
@@ -150,14 +150,14 @@ def _products(arm: Arm) -> list[Check]:
             r'$e^{\rho} = \sum_{j=0}^{i-1}\{\prod_{k=0}^{j}e^{\{\bar{k}_k\times\}q_k^*}\}'
             r'\bar{b}_{j+1}$',
             '`kinematics.product_of_exponentials`',
-            'place of the tool from body to body',
+            'position of the tool by recursion',
             largest(moved - pose[:3, 3]) + largest(found[:3, 3] - moved),
         ),
     ]
 
 
 def rotation(arm: Arm, first: int, stop: int) -> Any:
-    """Return the ordered product of the turns of joints first ... stop - 1, shape (3, 3)."""
+    """Return the ordered product of rotations of joints first ... stop - 1, shape (3, 3)."""
     R = eye(3)
     for k in range(first, stop):
         R = R @ rotation_exponential(arm.screws[k].angular, arm.q[k])

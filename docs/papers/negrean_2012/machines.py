@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The machines of this repository by matrix exponentials and from body to body."""
+"""Machines of this repository by matrix exponentials and by recursion."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ FILES = (
 
 
 class Row(NamedTuple):
-    """A machine; errors are the largest of all links, each over the largest entry or 1.
+    """A machine; errors are the largest over all links, relative to the largest entry or 1.
 
     Attributes:
-        file: its URDF.
+        file: path of the URDF.
         sizes: numbers of coordinates and of joints.
-        errors: of pose, Jacobian, velocity, acceleration and jerk.
+        errors: errors of pose, Jacobian, velocity, acceleration and jerk.
     """
 
     file: str
@@ -43,7 +43,7 @@ class Row(NamedTuple):
 
 
 def rows() -> list[Row]:
-    """Compute every machine."""
+    """Return the comparisons of all machines."""
     return [_row(file) for file in FILES]
 
 
@@ -69,6 +69,6 @@ def _row(file: str) -> Row:
 
 
 def relative_to_recursion(ours: Any, theirs: Any, arguments: Any) -> float:
-    """Return how far two functions are apart, over the largest entry or 1."""
+    """Return the difference of two functions, relative to the largest entry or 1."""
     found, expected = ours(*arguments), theirs(*arguments)
     return float(abs(found - expected).max() / max(1.0, abs(expected).max()))

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is right in [N] (1)-(45) and easily read as something that is not."""
+"""Equations of [N] (1)-(45) that are correct but easily misread."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SET = 'zyx'
 
 
 def minds(arm: Arm) -> list[Misprint]:
-    """Return what to mind, in the order of the text."""
+    """Return the easily misread equations, in the order of the text."""
     return [*_screws(arm), *_columns(arm), *_own(arm), *_sets(), *_turning_axes()]
 
 
@@ -51,7 +51,7 @@ def _screws(arm: Arm) -> list[Misprint]:
     return [
         reading(
             '(1)',
-            r'$[\bar{p}_i^T\ \bar{k}_i^T\ \bar{v}_i]$ and a transpose of the whole',
+            r'$[\bar{p}_i^T\ \bar{k}_i^T\ \bar{v}_i]$, transposed as a whole',
             r'a row $[\bar{p}_i^T\ \bar{k}_i^T\ \bar{v}_i^T]$ for each joint, $(n + 1) \times 9$',
             r'`kinematics.screw_table`',
             rows,
@@ -59,8 +59,8 @@ def _screws(arm: Arm) -> list[Misprint]:
         ),
         reading(
             '(5)',
-            '$q_i$ for $q_i^*$: what slides turns as well',
-            r'$q_i^* = q_i\Delta_i$ of (4), 0 there',
+            '$q_i$ for $q_i^*$: prismatic joints would rotate, too',
+            r'$q_i^* = q_i\Delta_i$ of (4), 0 for prismatic joints',
             f'rotation by joint {slide + 1}',
             *(largest(turn - moved) for turn in turns),
         ),
@@ -83,14 +83,15 @@ def _columns(arm: Arm) -> list[Misprint]:
         reading(
             '(13)-(17), (21)-(23)',
             r'$n$ joints and $\bar{p}_n^{(0)}$ for every link $i$',
-            r'$i$ joints and $\bar{p}_i^{(0)}$ for that of link $i$',
-            f'derivatives of the place of link {link}',
+            r'$i$ joints and $\bar{p}_i^{(0)}$ for link $i$',
+            f'derivatives of the position of link {link}',
             *(largest(each - by_poses) for each in long),
         ),
         reading(
             '(17)',
-            r'twists in the fixed frame: above, velocities of what passes the origin of {0}',
-            r'velocities of the origin of $\{n\}$',
+            r'twists in the fixed frame: upper half, velocity of the body-fixed point at the '
+            r'origin of $\{0\}$',
+            r'velocity of the origin of $\{n\}$',
             r'$\bar{v}$ by poses',
             largest(at_origin @ qd - velocity),
             largest(J[:3] @ qd - velocity) + largest(J - whole),
@@ -112,8 +113,8 @@ def _own(arm: Arm) -> list[Misprint]:
         reading(
             '(24)',
             r'${}^i\ddot{\bar{\omega}}_i$ is the second derivative of ${}^i\bar{\omega}_i$',
-            r'and ${}^i\bar{\omega}_i \times {}^i\dot{\bar{\omega}}_i$ more; the first derivative '
-            'has nothing more',
+            r'plus ${}^i\bar{\omega}_i \times {}^i\dot{\bar{\omega}}_i$; the first derivative '
+            'has no additional term',
             r'$R^T\ddot{\bar{\omega}}$ by poses',
             largest(second - at_rest),
             largest(second + cross(omega, alpha) - at_rest),
@@ -121,7 +122,7 @@ def _own(arm: Arm) -> list[Misprint]:
         reading(
             '(24)',
             r'${}^i\dot{\bar{v}}_i$ is the derivative of ${}^i\bar{v}_i$',
-            r'and ${}^i\bar{\omega}_i \times {}^i\bar{v}_i$ more',
+            r'plus ${}^i\bar{\omega}_i \times {}^i\bar{v}_i$',
             r'$R^T\dot{\bar{v}}$ by poses',
             largest(changing - acceleration),
             largest(changing + cross(omega, slid) - acceleration),
@@ -140,16 +141,16 @@ def _sets() -> list[Misprint]:
     return [
         reading(
             '(28)',
-            'turns one after the other about axes that stay: the last factor is the last turn',
-            'about axes that turn along; about axes that stay, the first factor is the last turn',
+            'successive rotations about fixed axes: the last factor is the last rotation',
+            'about moving axes; about fixed axes, the first factor is the last rotation',
             f'$R$ of the set {SET}',
             largest(about_fixed - R),
             largest(A @ (B @ C) - R),
         ),
         reading(
             '(31)',
-            r'$\bar{C}$ differs from $\bar{A}$, too',
-            r'from $\bar{B}$ alone: six sets end with the axis that they begin with',
+            r'$\bar{C}$ also differs from $\bar{A}$',
+            r'only from $\bar{B}$: six sets end with the axis with which they begin',
             'number of sets',
             sympy.Integer(12 - len(different)),
             sympy.Integer(12 - len(ORIENTATION_SETS)),
@@ -157,15 +158,15 @@ def _sets() -> list[Misprint]:
         reading(
             '(35)',
             r'$\bar{\omega}$ is the rate of the orientation vector $\bar{\Omega}$',
-            r'${}^0J_\Omega$ times that',
+            r'$\bar{\omega}$ is ${}^0J_\Omega$ times this rate',
             rf'$\dot{{R}}R^T$ of the set {SET}',
             largest(angles.RATES - omega),
             largest(J @ angles.RATES - omega),
         ),
         reading(
             '(39)',
-            'three columns above each other, transposed',
-            'beside each other, each a column as it is',
+            'three stacked columns, transposed',
+            'three columns side by side',
             r'$\dot{R}R^T$',
             sizes_do_not_fit(lambda: stacked @ angles.RATES),
             largest(np.column_stack(list(J.T)) @ angles.RATES - omega),
@@ -196,10 +197,10 @@ def _turning_axes() -> list[Misprint]:
         ),
         reading(
             '(40)',
-            r'$J_\psi$ is another matrix, and ${}^n\dot{J}_\psi = R^T\,{}^0\dot{J}_\psi$ beside '
-            r'${}^nJ_\psi$ is its derivative',
-            r'$J_\psi = J_\Omega$; the derivative of ${}^nJ_\Omega$ is another, though both give '
-            r'${}^n\dot{\bar{\omega}}$',
+            r'$J_\psi$ is a different matrix, and ${}^n\dot{J}_\psi = R^T\,{}^0\dot{J}_\psi$ is '
+            r'the derivative of ${}^nJ_\psi$',
+            r'$J_\psi = J_\Omega$; the derivative of ${}^nJ_\Omega$ is different, though both '
+            r'give ${}^n\dot{\bar{\omega}}$',
             r'derivative of $R^T\,{}^0J_\Omega$',
             largest(R.T @ base_dot - J_dot),
             largest(
@@ -210,8 +211,8 @@ def _turning_axes() -> list[Misprint]:
         ),
         reading(
             '(42)',
-            r'$\dot{\bar{A}} = \bar{0}$ in the axes of the body, too',
-            r'$-{}^n\bar{\omega} \times {}^n\bar{A}$ there',
+            r'$\dot{\bar{A}} = \bar{0}$ also in the axes of the body',
+            r'$-{}^n\bar{\omega} \times {}^n\bar{A}$ in the axes of the body',
             r'derivative of $R^T\bar{A}$',
             largest(J_dot[:, 0]),
             largest(-cross(turning, R.T @ A) - J_dot[:, 0]),
@@ -220,5 +221,5 @@ def _turning_axes() -> list[Misprint]:
 
 
 def own_rate(R: Any, base: Any, base_dot: Any, turning: Any, k: int) -> Any:
-    """Return the rate of column k of R^T J, by that of J, shape (3,)."""
+    """Return the rate of column k of R^T J from the rate of J, shape (3,)."""
     return R.T @ base_dot[:, k] - cross(turning, R.T @ base[:, k])

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is misprinted in [N] (1)-(45), each with its error."""
+"""Misprints of [N] (1)-(45), with their errors."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from .exponentials import printed, rotation, shift, squares, translation
 from .motion import Matrices, derivatives, jacobian_by_poses
 
 ORDERED = 'the product of the exponentials in this order'
-# The set of the rows about exponentials of sums; the others are no better.
+# Set for the rows about exponentials of sums; other sets give similar errors.
 SET = 'zyx'
 
 
 def misprints(arm: Arm) -> list[Misprint]:
-    """Return what is wrong, in the order of the text."""
+    """Return the misprints in the order of the text."""
     return [
         *_translations(arm),
         _whole_sum(arm),
@@ -40,12 +40,12 @@ def misprints(arm: Arm) -> list[Misprint]:
 
 
 def of_sum(matrices: Any) -> Any:
-    """Return the one exponential of a sum, in floats."""
+    """Return the exponential of a sum, literally, in floats."""
     return expm(np.array(sum(matrices), dtype=float))
 
 
 def apart(found: Any, exact: Any) -> float:
-    """Return how far floats are from exact numbers."""
+    """Return the largest difference of floats from exact numbers."""
     return float(abs(np.asarray(found - np.array(exact, dtype=float), dtype=float)).max())
 
 
@@ -53,8 +53,8 @@ def _translations(arm: Arm) -> list[Misprint]:
     rows = []
     own = r'\bar{k}_i\bar{k}_i^T'
     for slides, kind, as_printed in (
-        (False, 'turns', rf'I_3 q_i + \{{\bar{{k}}_i\times\}}(1 - c) + {own}(q_i - s)'),
-        (True, 'slides', rf'I_3 q_i + {own} q_i'),
+        (False, 'revolute', rf'I_3 q_i + \{{\bar{{k}}_i\times\}}(1 - c) + {own}(q_i - s)'),
+        (True, 'prismatic', rf'I_3 q_i + {own} q_i'),
     ):
         joints = [k for k in range(arm.n) if JOINTS[k][0] == slides]
         errors = [
@@ -64,7 +64,7 @@ def _translations(arm: Arm) -> list[Misprint]:
         rows.append(
             Misprint(
                 '(6)',
-                rf'$\{{{as_printed}\}}\bar{{v}}_i$, of a joint that {kind}',
+                rf'$\{{{as_printed}\}}\bar{{v}}_i$, for {kind} joints',
                 r'$\{\bar{k}_i\times\}^2$ for $\bar{k}_i\bar{k}_i^T$; or $I_3 s(q_i^*)$ for '
                 r'$I_3 q_i$',
                 PAPER,
@@ -99,7 +99,7 @@ def _eq_9(arm: Arm) -> Misprint:
         r'$\sum_{j=0}^{i}$, which ends with $\bar{b}_{i+1}$',
         r'$\sum_{j=0}^{i-1}$',
         PAPER,
-        f'place of link {n}',
+        f'position of link {n}',
         largest(shift(arm, n + 1) + rest - place),
         largest(shift(arm, n) + rest - place),
     )
@@ -125,10 +125,10 @@ def _home(arm: Arm, link: int) -> Any:
 
 
 class EarlyMatrices(Matrices):
-    """The same with the products of (14) from m = i - 1 on, all delta_m being 1."""
+    """The matrices with the products of (14) starting at m = i - 1, and delta_m = 1."""
 
     def turned(self, first: int, stop: int) -> Any:
-        """Return the ordered product of some turns, shape (3, 3)."""
+        """Return the ordered product of rotations, shape (3, 3)."""
         begins_early = 0 < first <= stop < self.n
         return super().turned(first - 1 if begins_early else first, stop)
 
@@ -141,8 +141,8 @@ def _columns(arm: Arm) -> list[Misprint]:
     return [
         Misprint(
             '(14)',
-            r'products of $ME(V_{i32})$ from $m = i - 1$, with a $\delta_m$ that is nowhere '
-            'explained; here 1',
+            r'products of $ME(V_{i32})$ from $m = i - 1$, with an undefined $\delta_m$, '
+            'here 1',
             r'from $m = i$: $I_3$ for $k = i$',
             PAPER,
             r'derivatives of the pose by $\bar{\theta}$',
@@ -208,7 +208,7 @@ def _linear(arm: Arm) -> list[Misprint]:
         Misprint(
             '(22)',
             rf'$\frac{{d}}{{dt}}\{{{P}\}}\,{M}$',
-            rf'$\frac{{d}}{{dt}}\{{{P}\,{M}\}}$: ${M}$ holds $\bar{{b}}_k(q_k)$',
+            rf'$\frac{{d}}{{dt}}\{{{P}\,{M}\}}$: ${M}$ contains $\bar{{b}}_k(q_k)$',
             PAPER,
             r'$\dot{\bar{v}}$ by poses',
             largest(partly[0] - exact[0]),
@@ -259,7 +259,7 @@ def _orientation() -> list[Misprint]:
         Misprint(
             '(38)',
             rf'$\{{{both}\}}\,\bar{{C}}$',
-            r'$R_A R_B\bar{C}$, as the line before has it',
+            r'$R_A R_B\bar{C}$, as in the preceding line',
             PAPER,
             r'derivative of $R$ by $\gamma_C$',
             apart(literal(0.0), exact),
@@ -271,7 +271,7 @@ def _orientation() -> list[Misprint]:
             r'the last line, $\{\bar{A}\times\}\dot{\alpha}_A R_A R_B\bar{C} + '
             r'R_A\{\bar{B}\times\}\dot{\beta}_B R_B\bar{C}$',
             PAPER,
-            r'derivative of that column along a motion',
+            r'derivative of the third column of ${}^0J_\Omega$ along a motion',
             apart(sloped, rates),
             largest(right - rates),
         ),

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Equations (11)-(25) of [N]: the Jacobian by matrices of exponentials, velocities to jerks."""
+"""Equations (11)-(25) of [N]: the Jacobian by matrices of exponentials, velocity to jerk."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ POSES = 'derivatives of the pose along a motion'
 
 
 class Matrices:
-    """The matrices of (11)-(16) of a link at some coordinates, joints counted from 0.
+    """The matrices of (11)-(16) of a link; joints are counted from 0.
 
     Attributes:
         arm: the arm.
         q: coordinates.
-        n: number of joints on the way to the link.
-        home: place of the link where positions are 0, shape (3,).
-        R: turns of the joints.
-        b: their translations.
+        n: number of joints between base and link.
+        home: position of the link at zero positions, shape (3,).
+        R: rotations by the joints.
+        b: translations by the joints.
     """
 
     def __init__(self, arm: Arm, q: Any, n: int | None = None) -> None:
-        """Take the exponentials of the joints.
+        """Compute the exponentials of the joints.
 
         Args:
             arm: the arm.
@@ -58,7 +58,7 @@ class Matrices:
         self.b = [screw_exponential(screws[k], q[k])[:3, 3] for k in range(self.n)]
 
     def turned(self, first: int, stop: int) -> Any:
-        """Return the ordered product of some turns, shape (3, 3).  [N] eqs. (11), (14)."""
+        """Return the ordered product of rotations, shape (3, 3).  [N] eqs. (11), (14)."""
         product = eye(3)
         for k in range(first, stop):
             product = product @ self.R[k]
@@ -81,7 +81,7 @@ class Matrices:
 
         Args:
             i: number of the joint.
-            turning: number of the joint whose axis stands below; None for the same.
+            turning: number of the joint whose axis is in the lower half; None for i.
         """
         screw = self.arm.screws[i]
         angular = screw.angular if turning is None else self.arm.screws[turning].axis
@@ -100,12 +100,12 @@ def _beside(A: Any, B: Any) -> Any:
 
 
 def statements(arm: Arm) -> list[Check]:
-    """Try the equations, with the misprints put right."""
+    """Check the equations, with misprints corrected."""
     return [*_jacobian(arm), *_angular(arm), *_linear(arm), *_own_axes(arm)]
 
 
 def jacobian_by_poses(arm: Arm) -> Any:
-    """Return J of the tool by derivatives of its pose, shape (6, 5)."""
+    """Return J of the tool from derivatives of its pose, shape (6, 5)."""
     R = arm.pose(0)[:3, :3]
     slopes = slope(lambda x: forward_kinematics(arm.model, x, LINK), arm.q)
     turning = [axial(slopes[:3, :3, k] @ R.T) for k in range(arm.n)]
@@ -120,14 +120,14 @@ def _jacobian(arm: Arm) -> list[Check]:
             '(11), (12), (13), (14), (15), (16), (17)',
             r'${}^0J_i = ME\{J_{i1}\}\,ME\{J_{i2}\}\,ME\{J_{i3}\}\,M_{i\omega}$',
             '`kinematics.screw_jacobian`',
-            r'derivatives of the pose by $\bar{\theta}$',
+            r'derivatives of the pose with respect to $\bar{\theta}$',
             largest(Matrices(arm, arm.q).jacobian() - exact) + largest(program - exact),
         )
     ]
 
 
 def derivatives(function: Callable[[Any], Any], count: int) -> list[Any]:
-    """Return a function of time and its derivatives at 0."""
+    """Return the value and derivatives of a function of time at 0, `count` in all."""
     found: list[Any] = []
     for order in range(count):
         found.append(nested(function, order))
@@ -135,7 +135,7 @@ def derivatives(function: Callable[[Any], Any], count: int) -> list[Any]:
 
 
 def nested(function: Callable[[Any], Any], order: int) -> Any:
-    """Return a derivative of a function of time at 0."""
+    """Return the derivative of given order of a function of time at 0."""
     if order == 0:
         return function(0)
     return rate(lambda t: nested(lambda s: function(t + s), order - 1))
@@ -176,7 +176,7 @@ def _angular(arm: Arm) -> list[Check]:
 
 
 def _checks(forms: Any, sums: Any, program: Any, exact: Any) -> list[Check]:
-    """Of (number, form, name): its sum and what the program gives, with what is exact."""
+    """Return checks of the paper's sums and the program's results against exact values."""
     return [
         Check(
             number,
@@ -236,7 +236,7 @@ def _linear(arm: Arm) -> list[Check]:
 
 
 def own_axes(arm: Arm) -> tuple[Any, Any, Any]:
-    """Return R of the tool at the state, omega's components and alpha's in its axes."""
+    """Return R of the tool at the state, and omega and alpha in its axes."""
     R = arm.pose(0)[:3, :3]
     omega, alpha = derivatives(arm.spin, 2)
     return R, R.T @ omega, R.T @ alpha
@@ -268,14 +268,14 @@ def _own_axes(arm: Arm) -> list[Check]:
             '(24)',
             r'${}^i\bar{V} = ME({}^iR)\,{}^0\bar{V}$',
             '`kinematics.link_components`',
-            r'derivatives of the components in the turning axes, and what turning adds',
+            r'derivatives of the components in the moving axes, plus the terms of their rotation',
             sum(largest(error) for error in errors),
         ),
         Check(
             '(25)',
             r'$ME({}^iR) = [R_{i0}^{(0)}]^{-1}\prod_{j=i}^1 e^{-\{\bar{k}_j\times\}q_j^*}$',
             '`kinematics.rotation_to_link`',
-            'transpose of the rotation from body to body',
+            'transpose of the rotation by recursion',
             largest(rotation_to_link(model, q, LINK) - R.T),
         ),
     ]

@@ -26,7 +26,7 @@ from . import (
 )
 from .arm import JOINTS, Arm
 
-_MIND = ('where', 'read as', 'right', 'compared', 'error as read', 'error right')
+_MIND = ('where', 'misread as', 'meaning', 'compared', 'error misread', 'error right')
 
 
 def page() -> str:
@@ -65,7 +65,7 @@ def statements(arm: Arm) -> list[Check]:
 
 
 def misprints_of_dynamics() -> list[Misprint]:
-    """Return what is wrong in sections 3 to 5, in the page's order."""
+    """Return the misprints of sections 3 to 5, in the page's order."""
     return [
         *dynamics_misprints.of_bodies(),
         *dynamics_misprints.of_principles(two_tr.derived()),
@@ -79,7 +79,7 @@ def _example() -> str:
         printed = sympy.expand(two_tr.PRINTED[number] - form)
         error = 0 if printed == 0 else two_tr.at_state(printed)
         rows.append((number, f'${two_tr.tex(form)}$', error_text(error)))
-    return table(('equation', 'derived', 'error of what is printed'), rows)
+    return table(('equation', 'derived', 'error of the printed form'), rows)
 
 
 def _arm(arm: Arm) -> list[str]:
@@ -87,14 +87,14 @@ def _arm(arm: Arm) -> list[str]:
     for k, (slides, place, turn, axis, mass, center, _) in enumerate(JOINTS):
         degrees = ', '.join('90' if float(x) else '0' for x in turn.split())
         vectors = [f'[{", ".join(text.split())}]' for text in (place, axis, center)]
-        kind = 'slides' if slides else 'turns'
+        kind = 'prismatic' if slides else 'revolute'
         cells = (str(k + 1), kind, vectors[0], f'[{degrees}]', vectors[1], f'{mass:g}', vectors[2])
         rows.append(cells)
-    titles = ('joint', 'its link', 'place', 'roll, pitch, yaw in degrees', 'axis', 'mass')
+    titles = ('joint', 'type', 'origin', 'roll, pitch, yaw in degrees', 'axis', 'mass')
     qd, qdd, qddd = map(_numbers, arm.rates)
     return [
         words.ARM.format(n=arm.n),
-        table((*titles, 'mass centre'), rows),
+        table((*titles, 'centre of mass'), rows),
         words.STATE.format(q=_arcs(arm.q), qd=qd, qdd=qdd, qddd=qddd),
     ]
 

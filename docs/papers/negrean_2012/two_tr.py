@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The robot 2TR of [N] in its letters: what is derived, what is printed, and one exact state."""
+"""The robot 2TR in the notation of [N]: derived and printed forms, and an exact state."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LETTERS = {
 q, qd, qdd, qddd = (
     sympy.symbols(f'q1{dots} q2{dots} q3{dots}') for dots in ('', 'd', 'dd', 'ddd')
 )
-# Virtual changes of rates and accelerations, in (70) and (71), and of q3.
+# Variations of rates and accelerations, in (70) and (71), and of q3.
 dqd = sympy.symbols('dq1d dq2d dq3d')
 dqdd = sympy.symbols('dq1dd dq2dd dq3dd')
 dq3 = sympy.Symbol('dq3')
@@ -42,14 +42,14 @@ _LATEX = {M1: 'M_1', M2: 'M_2', M3: 'M_3', a2: 'a_2', Iz: 'I_z', dq3: r'\delta q
 
 
 class Derived(NamedTuple):
-    """Closed forms of the program in the letters of [N].
+    """Closed forms of the program in the notation of [N].
 
     Attributes:
         kinetic: E_C.
         first: E_A^(1).
         second: E_A^(2).
         forces: Q_m.
-        rates: of Q_m.
+        rates: rates of Q_m.
     """
 
     kinetic: Any
@@ -84,11 +84,11 @@ def derived() -> Derived:
 
 
 def variation(energy: Any, names: dict[Any, Any]) -> Any:
-    """Return the sum of derivatives times virtual changes, by the symbols they are of."""
+    """Return the variation of an energy: sum of derivatives times variations of symbols."""
     return sympy.expand(sum(energy.diff(x) * change for x, change in names.items()))
 
 
-# As printed, with the dots put back.
+# As printed, with restored dots.
 _SUM = (M1 + M2 + M3, M2 + M3, M3 * a2**2)
 
 
@@ -132,7 +132,7 @@ PRINTED = {
 
 
 def forms() -> dict[str, Any]:
-    """Return what the program derives in place of each of [N] eqs. (68)-(78)."""
+    """Return the form derived by the program for each of [N] eqs. (68)-(78)."""
     d = derived()
     by_rates = dict(zip(qd, dqd, strict=True)) | {q[2]: dq3}
     return {

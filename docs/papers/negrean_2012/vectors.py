@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""[N] against the reference vectors, which were made by other programs with more digits."""
+"""[N] against the reference vectors, computed by other programs with more digits."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from kron_dynamics.model import load_model
 
 
 def rows() -> list[Row]:
-    """Compute every vector that the paper's equations have."""
+    """Return the comparisons with all vectors for the equations of the paper."""
     trees = cases('urdf_chain', 'urdf_tree', 'urdf_mimic')
     return [
         *(_row(c['id'], '(2)-(7)', _screw(c), c['expected']) for c in cases('screw_exponential')),

@@ -1,9 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The tree closed by a ball joint that moves over time, in exact numbers, without multipliers.
+"""The tree with a ball joint of prescribed offset, in exact numbers, without multipliers.
 
-Two coordinates determine the others. Lagrange's equation in these two alone is what the paper's
-equations are compared with: energies along what the loop allows, differentiated.
+Two coordinates determine the others. The paper's equations are compared with Lagrange's equation
+in these two alone, by differentiation of the energies of compatible motions.
 """
 
 from __future__ import annotations
@@ -37,22 +37,22 @@ def inverse(A: Any) -> Any:
 
 
 class Loop(State):
-    """The state with rates that the loop allows, and what follows from the geometry.
+    """The state with compatible rates, and the quantities of the loop from its geometry.
 
     Attributes:
         bodies: the links.
-        u: rates of two coordinates.
-        B: dq/du, shape (5, 2).
-        d: what the loop's own motion adds to the rates.
-        gamma: what is in qdd beside B du/dt.
-        u_dot: by Lagrange's equation in the two coordinates with the efforts `TAU`.
+        u: rates of the two independent coordinates.
+        B: dqd/du, shape (5, 2).
+        d: rates due to the prescribed offset.
+        gamma: qdd - B du/dt.
+        u_dot: du/dt by Lagrange's equation in the two coordinates, with the efforts `TAU`.
     """
 
     def __init__(self, free: tuple[int, ...] = FREE) -> None:
         """Solve the loop.
 
         Args:
-            free: the coordinates whose rates are u; the motion is the same with any.
+            free: the coordinates whose rates are u; the motion does not depend on the choice.
         """
         super().__init__()
         self.bodies = Bodies(self.model, LINKS)
@@ -69,18 +69,18 @@ class Loop(State):
         self.free, self.bound = list(free), [k for k in range(self.n) if k not in free]
 
     def opening(self, q: Any) -> Any:
-        """Return the way from the point of b to that of a."""
+        """Return the vector from the point of b to that of a."""
         a, b = (
             (forward_kinematics(self.model, q, side.link), np.array(side.point)) for side in (A, B)
         )
         return a[0][:3, 3] + a[0][:3, :3] @ a[1] - b[0][:3, 3] - b[0][:3, :3] @ b[1]
 
     def conditions(self, q: Any) -> Any:
-        """Return A of A qd = b, by the derivative of the opening."""
+        """Return A of A qd = b, the derivative of the opening."""
         return slope(self.opening, q)
 
     def speed(self, t: Any) -> Any:
-        """Return b of A qd = b: the opening's rate."""
+        """Return b of A qd = b, the rate of the opening."""
         return SPEED + ACCELERATION * t
 
     def map(self, q: Any) -> Any:
@@ -92,7 +92,7 @@ class Loop(State):
         return found
 
     def moved(self, q: Any, t: Any) -> Any:
-        """Return d, the rates without u."""
+        """Return d, the rates for u = 0."""
         A = self.conditions(q)
         found = np.zeros(self.n, dtype=object) + 0 * A[0, 0]
         found[self.bound] = inverse(A[:, self.bound]) @ self.speed(t)
@@ -103,7 +103,7 @@ class Loop(State):
         return self.map(q) @ u + self.moved(q, t)
 
     def reduced_momentum(self, t: Any, u_dot: Any) -> Any:
-        """Return the derivative by u of the energy T*, the rates in u alone, along the motion."""
+        """Return dT*/du along the motion, T* the kinetic energy as a function of u."""
         q = self.q + self.qd * t
 
         def energy(u: Any) -> Any:
@@ -112,7 +112,7 @@ class Loop(State):
         return slope(energy, self.u + u_dot * t)
 
     def reduced_forces(self, u_dot: Any) -> Any:
-        """Return d/dt(dT*/du) - dT*/ds, s the two coordinates, shape (2,)."""
+        """Return d/dt(dT*/du) - dT*/ds, with s the two coordinates, shape (2,)."""
 
         def energy(change: Any) -> Any:
             q = self.q + self.B @ change
@@ -128,18 +128,18 @@ class Loop(State):
         )
 
     def _solve(self) -> Any:
-        """Return du/dt of Lagrange's equation in s, which is linear in it."""
+        """Return du/dt, in which Lagrange's equation in s is linear."""
         force = self.B.T @ TAU - self.reduced_weight()
         at_rest = self.reduced_forces(0 * self.u)
         mass = sympy.Matrix(self.B.T @ self.bodies.mass_matrix(self.q) @ self.B)
         return np.array(mass.LUsolve(sympy.Matrix(force - at_rest))).reshape(2)
 
     def held(self) -> PointLoop:
-        """Return the program's constraint with exact points, held where it is."""
+        """Return the program's constraint in exact numbers, with constant offset."""
         return PointLoop('ball', A, B, base_axes=True, signal=_floats(self.opening(self.q)))
 
     def moving(self) -> PointLoop:
-        """Return the program's constraint of floats, moved over time."""
+        """Return the program's constraint in floats, with the offset over time."""
         start, speed, acceleration = map(_floats, (self.opening(self.q), SPEED, ACCELERATION))
         a, b = (Attachment(side.link, tuple(_floats(side.point))) for side in (A, B))
         return PointLoop(
@@ -149,7 +149,7 @@ class Loop(State):
         )
 
     def robot(self) -> kd.ConstrainedRobot:
-        """Return the closed robot, of floats."""
+        """Return the closed robot, in floats."""
         names = self.model.joint_names
         return kd.ConstrainedRobot(
             *(kd.loads(text(), gravity=GRAVITY), [self.moving()]),

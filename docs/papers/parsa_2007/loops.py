@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""(1), (5)-(11) and (39)-(46) of [P] on the tree with a loop that moves over time."""
+"""(1), (5)-(11) and (39)-(46) of [P] for the tree with a time-dependent loop."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ WORK = 'virtual work along the two coordinates'
 
 
 def statements(loop: Loop) -> list[Check]:
-    """Try (1), (5)-(11) and (39)-(46)."""
+    """Check (1), (5)-(11) and (39)-(46)."""
     return [*_conditions(loop), *_equations(loop), *_partial_velocities(loop)]
 
 
 def program_map(loop: Loop) -> Any:
-    """Return B as the program has it in exact numbers, of the loop held where it is."""
+    """Return the program's B in exact numbers, for the loop with constant offset."""
     choice = Choice((loop.held(),), np.ones(3, dtype=int), tuple(loop.free), tuple(loop.bound))
     return reduction(loop.model, choice, loop.q, loop.u).B
 
 
 def _conditions(loop: Loop) -> list[Check]:
-    """(5)-(9): the conditions, and the rates that they allow."""
+    """Check (5)-(9): the constraints and compatible rates."""
     q, qd, u = loop.q, loop.qd, loop.u
     A = loop.held().geometry(loop.model, q, qd).A
     robot = loop.robot()
@@ -51,14 +51,14 @@ def _conditions(loop: Loop) -> list[Check]:
             '(5), (6)',
             r'$\mathbf{A}\dot{\mathbf{q}} = \mathbf{b}$',
             '`constraints.PointLoop`',
-            r'derivative of the closure by $\mathbf{q}$',
+            r'derivative of the closure with respect to $\mathbf{q}$',
             largest(A - loop.conditions(q)) + largest(A @ qd - loop.speed(0)),
         ),
         Check(
             '(6)',
             r'$\mathbf{A}$, $\mathbf{b}$, $\dot{\mathbf{A}}\dot{\mathbf{q}}$, $\dot{\mathbf{b}}$',
             '`ConstrainedRobot.terms`',
-            'the same, and $\\dot{\\mathbf{A}}\\dot{\\mathbf{q}}$ by (6) differentiated',
+            'the same, and $\\dot{\\mathbf{A}}\\dot{\\mathbf{q}}$ from the derivative of (6)',
             max(
                 relative(terms.A, loop.conditions(q)),
                 relative(terms.b, loop.speed(0)),
@@ -69,9 +69,9 @@ def _conditions(loop: Loop) -> list[Check]:
         Check(
             '(7)',
             r'$\mathbf{A}\,\delta\mathbf{q} = \mathbf{0}$: $\delta\mathbf{q} = '
-            r'\mathbf{B}\,\delta\mathbf{u}$ opens nothing, in frozen time',
+            r'\mathbf{B}\,\delta\mathbf{u}$ keeps the loop closed, at constant time',
             '`constraints.reduction.reduction`',
-            'derivative of the closure along it',
+            'derivative of the closure along this variation',
             largest(along),
         ),
         Check(
@@ -84,9 +84,9 @@ def _conditions(loop: Loop) -> list[Check]:
         Check(
             'after (8)',
             r'$\ddot{\mathbf{q}} = \mathbf{B}\dot{\mathbf{u}} + \dot{\mathbf{B}}\mathbf{u} + '
-            r'\dot{\mathbf{d}}$: the last two, and $\dot{\mathbf{B}}$',
+            r'\dot{\mathbf{d}}$: the last two terms, and $\dot{\mathbf{B}}$',
             '`ConstrainedRobot.speeds`',
-            r'$\mathbf{B}$ and $\mathbf{d}$ of that elimination, differentiated',
+            r'derivatives of $\mathbf{B}$ and $\mathbf{d}$ of this elimination',
             max(
                 relative(speeds.gamma, loop.gamma),
                 relative(speeds.B_dot, rate(lambda t: loop.map(q + qd * t))),
@@ -111,7 +111,7 @@ def _drift(loop: Loop) -> Any:
 
 
 def _equations(loop: Loop) -> list[Check]:
-    """(1), (10), (39), (42), (43), (46): the equations of motion."""
+    """Check (1), (10), (39), (42), (43), (46): the equations of motion."""
     model, q, qd, qdd = loop.model, loop.q, loop.qd, loop.qdd
     B = program_map(loop)
     gravity = dynamics.gravity_vector(model, q)
@@ -172,7 +172,7 @@ def _equations(loop: Loop) -> list[Check]:
 
 
 def _partial_velocities(loop: Loop) -> list[Check]:
-    """(11), (40), (44), (45): what is projected."""
+    """Check (11), (40), (44), (45): partial velocities and projections."""
     model, bodies, q, qd, u = loop.model, loop.bodies, loop.q, loop.qd, loop.u
     B = program_map(loop)
     kane = list(dynamics.kane_bodies(model, q, qd))
@@ -211,7 +211,8 @@ def _partial_velocities(loop: Loop) -> list[Check]:
             r'$\mathbf{T}_i = \mathbf{J}_i\mathbf{B} = [\partial\boldsymbol{\omega}_i/'
             r'\partial\mathbf{u}; \partial\mathbf{v}_i/\partial\mathbf{u}]$',
             '`dynamics.KaneBody`, `constraints.reduction.reduction`',
-            r'derivative of $\mathbf{R}^T\dot{\mathbf{R}}$, $\dot{\mathbf{c}}_i$ by $\mathbf{u}$',
+            r'derivatives of $\mathbf{R}^T\dot{\mathbf{R}}$ and $\dot{\mathbf{c}}_i$ with respect '
+            r'to $\mathbf{u}$',
             largest(partial - twists),
         ),
         Check(
@@ -225,7 +226,7 @@ def _partial_velocities(loop: Loop) -> list[Check]:
 
 
 def _work(loop: Loop, B: Any, loads: list[Any]) -> Any:
-    """Return sum f . dr/ds + n . (turn by ds), of forces and moments in axes of the links."""
+    """Return sum f . dr/ds + n . dtheta/ds, of forces and moments in axes of the links."""
     bodies, q, total = loop.bodies, loop.q, 0 * loop.u
     rotations = bodies.rotations(q)
     turns = slope(lambda change: bodies.base_spins(q, B @ change), total)

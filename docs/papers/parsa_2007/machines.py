@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The machines of this repository by the sums over bodies of [P] and by other equations."""
+"""Machines of this repository: sums over bodies of [P] against other equations."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ CONSTRAINTS = {'four_bar': 'four_bar_constraints', FILES[2]: FILES[2]}
 
 
 class Row(NamedTuple):
-    """A machine, each error over the largest entry.
+    """A machine; errors are relative to the largest entry.
 
     Attributes:
-        file: its URDF.
+        file: URDF.
         sizes: numbers of coordinates and bodies.
         matrices: M and h against composite bodies.
         equations: (30) against recursive inverse dynamics.
         skew: dM/dt - 2 C plus its transpose.
-        loops: (46) against the system of all accelerations and multipliers; None without loops.
+        loops: (46) against the linear system of accelerations and multipliers; None without loops.
     """
 
     file: str
@@ -40,12 +40,12 @@ class Row(NamedTuple):
 
 
 def state(n: int, which: int) -> Any:
-    """Return n numbers without a pattern, below 1."""
+    """Return n numbers without a pattern, within -1 to 1."""
     return np.sin(1.0 + 2.7 * np.arange(n) + 1.9 * which)
 
 
 def rows() -> list[Row]:
-    """Compute every machine."""
+    """Return the comparisons of all machines."""
     return [_row(file) for file in FILES]
 
 
@@ -73,7 +73,7 @@ def _close(found: Any, expected: Any) -> Bound:
 
 
 def _loops(robot: kd.Robot, name: str) -> Bound:
-    """All accelerations and multipliers in one system, and those of (46)."""
+    """Return the difference of accelerations by (46) and by the system with multipliers."""
     closed = kd.ConstrainedRobot.described(robot, ROOT / 'config' / f'{name}.yaml')
     model, q = robot.model, closed.start
     qd = closed.velocities(q, 0.1 * state(closed.degrees_of_freedom, 1))
@@ -82,8 +82,8 @@ def _loops(robot: kd.Robot, name: str) -> Bound:
     motion = closed.forward_dynamics(q, qd, tau)
     M, A = dynamics.mass_matrix(model, q), terms.A
     force = tau - dynamics.coriolis_vector(model, q, qd) - dynamics.gravity_vector(model, q)
-    # Conditions that say the same twice leave multipliers open, not accelerations: by A's rows
-    # that are independent.
+    # Redundant constraints leave multipliers undetermined, but not accelerations: use independent
+    # combinations of the rows of A.
     _, sizes, right = np.linalg.svd(A)
     rows = right[: closed.rank] * sizes[: closed.rank, None]
     left = np.linalg.svd(A)[0][:, : closed.rank]

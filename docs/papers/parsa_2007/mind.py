@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is right in [P] and easily read as something that is not: trees."""
+"""Equations of [P] that are correct but easily misread: trees."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .trees import FORCE, MOMENT, PLACE, Matrices, drives, virtual_work
 
 
 def trees(state: State, matrices: Matrices) -> list[Misprint]:
-    """Return what to mind in sections 2 and 3."""
+    """Return the easily misread equations of sections 2 and 3."""
     return [
         *_sums(state, matrices),
         *_derivatives(state, matrices),
@@ -55,17 +55,17 @@ def _sums(state: State, matrices: Matrices) -> list[Misprint]:
     return [
         reading(
             '(2), (4), (13), ...',
-            r'$n$ bodies are $n$ coordinates',
-            f'sums run over all bodies: {len(LINKS)} here, of {n} coordinates',
+            r'$n$ bodies for $n$ coordinates',
+            f'sums run over all bodies: here {len(LINKS)}, with {n} coordinates',
             r'$\mathbf{M}$',
             largest(sum(parts[:n]) - matrices.mass),
             largest(sum(parts) - matrices.mass),
         ),
         reading(
             '(4)',
-            r'$\mathbf{v}_i$ of the mass centre, wherever $\mathbf{f}_i$ acts',
-            r'$\mathbf{n}_i + \mathbf{p}\times\mathbf{f}_i$ there, or $\dot{\mathbf{r}}_i$ as in '
-            '(2), (11)',
+            r'$\mathbf{v}_i$ of the centre of mass, wherever $\mathbf{f}_i$ acts',
+            r'then with the moment $\mathbf{n}_i + \mathbf{p}\times\mathbf{f}_i$; or with '
+            r'$\dot{\mathbf{r}}_i$ as in (2), (11)',
             'virtual work',
             largest(centers[0] - work),
             largest(centers[1] - work),
@@ -73,7 +73,7 @@ def _sums(state: State, matrices: Matrices) -> list[Misprint]:
         reading(
             '(13), (21)',
             r'$\boldsymbol{\omega}_i$ in base axes like $\mathbf{v}_i$',
-            r'$\boldsymbol{\omega}_i$ in those of $\mathbf{I}_i$, the body',
+            r'$\boldsymbol{\omega}_i$ in axes of the body, like $\mathbf{I}_i$',
             '$T$',
             *(abs(energy - exact) for energy in energies),
         ),
@@ -113,26 +113,26 @@ def _derivatives(state: State, matrices: Matrices) -> list[Misprint]:
     return [
         reading(
             '(17)',
-            r'$+[\boldsymbol{\omega}\times]\mathbf{J}_\omega$ in base axes, too',
-            'minus there: (A-6)',
+            r'$+[\boldsymbol{\omega}\times]\mathbf{J}_\omega$ also in base axes',
+            'minus in base axes: (A-6)',
             r'$\partial\boldsymbol{\omega}/\partial\mathbf{q}$ of the wrist',
             largest(J_dot + turning - exact),
             largest(J_dot - turning - exact),
         ),
         reading(
             '(18)',
-            r'$\mathbf{v}_i$ in axes of the body, too',
-            r'there $+ [\boldsymbol{\omega}\times]\mathbf{J}_v + [\mathbf{v}\times]'
+            r'$\mathbf{v}_i$ also in axes of the body',
+            r'in axes of the body $+ [\boldsymbol{\omega}\times]\mathbf{J}_v + [\mathbf{v}\times]'
             r'\mathbf{J}_\omega$',
-            r'$\partial\mathbf{v}/\partial\mathbf{q}$ of the wrist, its axes',
+            r'$\partial\mathbf{v}/\partial\mathbf{q}$ of the wrist, in its axes',
             largest(own_rate - by_q),
             largest(own_rate + more - by_q),
         ),
         reading(
             '(23)',
             r'$\partial\boldsymbol{\omega}/\partial\mathbf{q}$ is $n \times 3$: no transpose, '
-            'which fits where $n = 3$',
-            r'$3 \times n$, column $k$ by $q_k$, as all of (16)-(18)',
+            'for which the sizes fit if $n = 3$',
+            r'$3 \times n$, column $k$ with respect to $q_k$, like all of (16)-(18)',
             r'$\partial T/\partial\mathbf{q}$, the first three entries',
             largest(untransposed - energy),
             largest(transposed - energy),
@@ -158,14 +158,14 @@ def _forces(state: State, bodies: Bodies) -> list[Misprint]:
             '(28), (31)',
             r'"from the base-frame to the body frame": $\mathbf{R}_i$ takes base components to '
             'those of the body',
-            r'to those of the base: its columns are the axes of the body',
+            r'from body to base components: its columns are the axes of the body',
             'virtual work',
             *(largest(reading - work) for reading in readings),
         ),
         reading(
             '(31), (32)',
             r'$\mathbf{w}_i$ of a drive acts on the body that it moves',
-            'and its opposite on the body that it sits on',
+            'and its opposite on the body on which it is mounted',
             r'$\boldsymbol{\tau}$',
             *(largest(side - tau) for side in sides),
         ),
@@ -191,8 +191,8 @@ def _coriolis(state: State, matrices: Matrices) -> list[Misprint]:
             '(36)',
             r'every $\mathbf{C}$ with $\mathbf{C}\dot{\mathbf{q}} = \mathbf{h}$ has '
             r'$\dot{\mathbf{M}} - 2\mathbf{C}$ skew; $\sum\mathbf{J}_i^T(\mathbf{M}_i'
-            r'\dot{\mathbf{J}}_i + \mathbf{W}_i\mathbf{M}_i\mathbf{J}_i)$ would do',
-            r'its third term, $\mathbf{M}_i\mathbf{W}_i\mathbf{J}_i$, makes it so',
+            r'\dot{\mathbf{J}}_i + \mathbf{W}_i\mathbf{M}_i\mathbf{J}_i)$ suffices',
+            r'only with the third term of (36), $\mathbf{M}_i\mathbf{W}_i\mathbf{J}_i$',
             r'$\dot{\mathbf{M}} - 2\mathbf{C}$ plus its transpose',
             *(largest(S + S.T) for S in defects),
         ),

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is right in [P] and easily read as something that is not: fields, loops, quaternions."""
+"""Equations of [P] that are correct but easily misread: fields, loops, quaternions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .quaternions import Wrist
 from .tree import LINKS, State
 from .vectors import SLEIGH, FourBar
 
-# Of a field whose derivatives are rational: g = -2 c/R^4, the slope of a potential -1/R^2.
+# Centre of a field with rational derivatives: g = -2 c/R^4, from the potential -1/R^2.
 CENTER = rationals('1/3', '-1/2', '-2')
 PLACE = rationals('1/5', '-1/3', '1/2')
 
@@ -39,22 +39,22 @@ def potential(place: Any) -> Any:
 
 
 def field(place: Any) -> Any:
-    """Return g, minus the slope of the potential."""
+    """Return g, minus the gradient of the potential."""
     ray = place - CENTER
     square = ray @ ray
     return -2 * ray / (square * square)
 
 
 class WithoutForce(FieldOf):
-    """A field of which bodies feel the gradient as a moment alone."""
+    """A field whose gradient acts on bodies only by its moment, not by a force."""
 
     def second_derivative(self, place: Any) -> Any:
-        """Return nothing."""
+        """Return zeros, so that the gradient causes no force."""
         return np.zeros((3, 9), dtype=int)
 
 
 def fields(state: State) -> list[Misprint]:
-    """Return what to mind in section 3.2."""
+    """Return the easily misread statements of section 3.2."""
     model, q = state.model, state.q
     bodies = Bodies(model, LINKS)
     masses = [m for _, m, _, _ in bodies.links]
@@ -83,26 +83,26 @@ def fields(state: State) -> list[Misprint]:
     return [
         reading(
             '(26)',
-            r'$V$ for $\mathbf{g}(\mathbf{c})$, too',
-            r'(27) alone, $\mathbf{f}_c = \sum m_i\mathbf{J}_{vi}^T\mathbf{g}(\mathbf{c}_i)$',
-            r'$\mathbf{f}_c$ in a field $-2\mathbf{c}/R^4$, by its potential $-m/R^2$',
+            r'$V$ also holds for $\mathbf{g}(\mathbf{c})$',
+            r'only (27) does, $\mathbf{f}_c = \sum m_i\mathbf{J}_{vi}^T\mathbf{g}(\mathbf{c}_i)$',
+            r'$\mathbf{f}_c$ in a field $-2\mathbf{c}/R^4$, from its potential $-m/R^2$',
             largest(-slope(printed, q) - exact),
             largest(forces - exact),
         ),
         _sign(case),
         reading(
             '3.2',
-            r"gravity as the base's acceleration $-\mathbf{g}$",
-            'where it is the same at all mass centres',
-            r'$\mathbf{f}_c$ in that field, $\mathbf{g}$ of the base',
+            r'gravity as an acceleration $-\mathbf{g}$ of the base',
+            r'only if $\mathbf{g}$ is the same at all centres of mass',
+            r'$\mathbf{f}_c$ in that field, with $\mathbf{g}$ at the base',
             largest(propagated - exact),
             largest(forces - exact),
         ),
         reading(
             '3.2',
-            'of large bodies, the moment of gravity about the mass centre is all there is more',
-            'the force changes in the same order: `field_forces(..., extended=True)` has both',
-            'derivative of the potential, second moments of mass included',
+            'for large bodies, only the moment of gravity about the centre of mass is added',
+            'the force changes by the same order: `field_forces(..., extended=True)` has both',
+            'derivative of the potential including second moments of mass',
             largest(
                 dynamics.field_forces(model, q, WithoutForce(field), extended=True)
                 - exact_extended
@@ -115,7 +115,7 @@ def fields(state: State) -> list[Misprint]:
 
 
 def _sign(case: Any) -> Misprint:
-    """Near a planet (26) has not even the sign."""
+    """Return the case of a planet, where (26) even has the wrong sign."""
     given, expected = case['inputs'], case['expected']
     model, q = load_model(given['urdf'], joints=given['joint_order']), np.array(given['q'])
     central = CentralField(given['mu'], tuple(given['centre']))
@@ -126,8 +126,8 @@ def _sign(case: Any) -> Misprint:
     right = dynamics.central_field_potential(model, q, central)
     return reading(
         '(26)',
-        rf'the same near a planet: here $V = {printed:.1f}$ J',
-        rf'$-\mu m/R$: {right:.1f} J; as read, the sign is wrong',
+        rf'also holds near a planet: here $V = {printed:.1f}$ J',
+        rf'$V = -\mu m/R$: {right:.1f} J; misread, even the sign is wrong',
         f'$V$ of {case["id"]}',
         abs(printed - expected['V_point_mass']),
         relative(right, expected['V_point_mass']),
@@ -135,12 +135,12 @@ def _sign(case: Any) -> Misprint:
 
 
 def loops(loop: Loop) -> list[Misprint]:
-    """Return what to mind in sections 2 and 4."""
+    """Return the easily misread equations of sections 2 and 4."""
     return [_rank(), _choice(loop), _quasi_velocities(), _held(loop), _skew(loop), *_drift()]
 
 
 def _rank() -> Misprint:
-    """A parallelogram stretched along its base may become an antiparallelogram."""
+    """Check a stretched parallelogram, which may move on as an antiparallelogram."""
 
     def end(q: Any) -> Any:
         s, c = (
@@ -155,8 +155,9 @@ def _rank() -> Misprint:
     return reading(
         '(5)',
         r'$r$ conditions leave $m = n - r$ speeds everywhere',
-        r'where $\mathbf{A}$ has its rank: not at singularities, which `ConstrainedRobot` refuses',
-        'freedoms of a parallelogram four-bar less $n - r$, stretched and elsewhere',
+        r'only where $\mathbf{A}$ has full rank: not at singularities, which `ConstrainedRobot` '
+        'refuses',
+        'degrees of freedom of a parallelogram four-bar minus $n - r$, stretched and elsewhere',
         *(found - 1 for found in freedoms),
     )
 
@@ -166,16 +167,17 @@ def _choice(loop: Loop) -> Misprint:
     assert largest(other.qd - loop.qd) == 0
     return reading(
         '(8)',
-        r'$\dot{\mathbf{B}}\mathbf{u} + \dot{\mathbf{d}}$ is the same with any $\mathbf{u}$',
-        r'it belongs to $\mathbf{u}$, as $\mathbf{B}$ does; $\ddot{\mathbf{q}}$ does not',
-        r'$\ddot{\mathbf{q}}$ of the loop, rates of other joints as $\mathbf{u}$',
+        r'$\dot{\mathbf{B}}\mathbf{u} + \dot{\mathbf{d}}$ is independent of the choice of '
+        r'$\mathbf{u}$',
+        r'it depends on this choice, as $\mathbf{B}$ does; $\ddot{\mathbf{q}}$ does not',
+        r'$\ddot{\mathbf{q}}$ of the loop, with rates of other joints as $\mathbf{u}$',
         largest(other.B @ other.u_dot + loop.gamma - loop.qdd),
         largest(other.B @ other.u_dot + other.gamma - loop.qdd),
     )
 
 
 def _quasi_velocities() -> Misprint:
-    """Chaplygin's sleigh: du/dt by Newton and Euler."""
+    """Check Chaplygin's sleigh, with du/dt from the Newton-Euler equations."""
     m, a, inertia = rationals('2', '3/10', '3/20')
     text = SLEIGH.format(m='2', a='0.3', I='0.15')
     model = kd.loads(text, gravity=(0, 0, 0)).symbolic.model
@@ -193,10 +195,10 @@ def _quasi_velocities() -> Misprint:
     ]
     return reading(
         '(10)',
-        r'for $\mathbf{u}$ that are quasi-velocities $T$ may be written in $\mathbf{u}$ first: '
+        r'for quasi-velocities $\mathbf{u}$, $T$ may be expressed in $\mathbf{u}$ first: '
         r'$\frac{d}{dt}\frac{\partial T}{\partial\mathbf{u}} = \mathbf{B}^T\mathbf{f}$',
         r'differentiate $T(\mathbf{q}, \dot{\mathbf{q}})$, then project',
-        "forces on Chaplygin's sleigh gliding freely",
+        "forces on Chaplygin's sleigh in free motion",
         *errors,
     )
 
@@ -209,10 +211,10 @@ def _held(loop: Loop) -> Misprint:
     change = J_w @ slope(lambda x: loop.rates(x, loop.u, 0), q)
     return reading(
         '(17), (40)',
-        r'$\partial\boldsymbol{\omega}/\partial\mathbf{q}$ while $\mathbf{u}$ stays',
-        r'while $\dot{\mathbf{q}}$ stays; with $\mathbf{u}$ there is '
+        r'$\partial\boldsymbol{\omega}/\partial\mathbf{q}$ at constant $\mathbf{u}$',
+        r'at constant $\dot{\mathbf{q}}$; at constant $\mathbf{u}$, '
         r'$\mathbf{J}_\omega\,\partial(\mathbf{B}\mathbf{u} + \mathbf{d})/'
-        r'\partial\mathbf{q}$ more',
+        r'\partial\mathbf{q}$ is added',
         r'$\boldsymbol{\omega}$ of the wrist in the loop',
         largest(gradient - exact),
         largest(gradient + change - exact),
@@ -232,8 +234,7 @@ def _skew(loop: Loop) -> Misprint:
     defects = [M_dot - 2 * each for each in (B.T @ C @ B, whole)]
     return reading(
         '(38)',
-        r'in independent speeds $\mathbf{B}^T\mathbf{C}\mathbf{B}$ takes the place of '
-        r'$\mathbf{C}$',
+        r'in independent speeds $\mathbf{B}^T\mathbf{C}\mathbf{B}$ replaces $\mathbf{C}$',
         r'$\mathbf{B}^T(\mathbf{C}\mathbf{B} + \mathbf{M}\dot{\mathbf{B}})$, '
         '`ConstrainedRobot.coriolis_matrix`',
         r'$\frac{d}{dt}(\mathbf{B}^T\mathbf{M}\mathbf{B}) - 2\mathbf{C}_u$ plus its transpose',
@@ -242,7 +243,7 @@ def _skew(loop: Loop) -> Misprint:
 
 
 def _drift() -> list[Misprint]:
-    """(46) of the four-bars without and with what dB/dt and dd/dt add."""
+    """Return (46) of the four-bars without and with the terms of dB/dt and dd/dt."""
     found = []
     for case in cases('fourbar'):
         bar = FourBar(case)
@@ -272,7 +273,7 @@ def _drift() -> list[Misprint]:
 
 
 def quaternions(at: Wrist) -> list[Misprint]:
-    """Return what to mind in appendix B."""
+    """Return the easily misread equations of appendix B."""
     e, e_q = 2 * at.e, 2 * at.e_q
     one = np.array([0, 0, 0, 1])
     products = [kinematics.star(x, kinematics.conjugate(x)) - one for x in (e, at.e)]
@@ -283,9 +284,9 @@ def quaternions(at: Wrist) -> list[Misprint]:
     return [
         reading(
             '(B-13), (B-17)',
-            'of any quaternion',
-            'of unit ones, as those of rotations are',
-            'both, of a quaternion twice as long and of a unit one',
+            'for any quaternion',
+            'for unit quaternions, as for rotations',
+            'both, for a quaternion of norm 2 and a unit one',
             *(largest(p) + largest(d) for p, d in zip(products, derivatives, strict=True)),
         ),
     ]

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is misprinted in [P], each with its error."""
+"""Misprints of [P], with their errors."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PRODUCTS = 'entries of the matrices'
 
 
 def misprints(loop: Loop, at: Wrist) -> list[Misprint]:
-    """Return what is wrong, in the order of the text, each but (A-2) of its own."""
+    """Return the misprints in the order of the text; (A-2) repeats (B-19)."""
     return [_footnote_4(loop), _eq_41(loop), *_appendix_a(loop, at), *_appendix_b(at)]
 
 
@@ -38,7 +38,7 @@ def _footnote_4(loop: Loop) -> Misprint:
     return Misprint(
         'footnote 4',
         r'partial velocities are the rows of $\mathbf{B}$',
-        r'the columns: $\dot{\mathbf{q}} = \sum u_r\,\partial\dot{\mathbf{q}}/\partial u_r + '
+        r'columns: $\dot{\mathbf{q}} = \sum u_r\,\partial\dot{\mathbf{q}}/\partial u_r + '
         r'\mathbf{d}$; those of a body are the columns of $\mathbf{T}_i$, (44)',
         PAPER,
         r'$\dot{\mathbf{q}}$',
@@ -55,7 +55,7 @@ def _eq_41(loop: Loop) -> Misprint:
     return Misprint(
         '(41)',
         rf'$\mathbf{{B}}^T{omega}$, both sides',
-        rf'${omega}\mathbf{{B}}$, or $\mathbf{{B}}^T{omega}^T$ as (42) has it',
+        rf'${omega}\mathbf{{B}}$, or $\mathbf{{B}}^T{omega}^T$ as in (42)',
         PAPER,
         r'derivative of $\boldsymbol{\omega}$ along the loop',
         sizes_do_not_fit(lambda: loop.B.T @ gradient),
@@ -64,13 +64,13 @@ def _eq_41(loop: Loop) -> Misprint:
 
 
 def it_holds(error: Any) -> str:
-    """Return that what is said to fail does not, after seeing that.
+    """Return the text for an equation that holds although denied, after checking that.
 
     Raises:
-        AssertionError: it fails.
+        AssertionError: it does not hold.
     """
     assert error == 0
-    return 'it does hold'
+    return 'it holds'
 
 
 def _spin(equation: str, at: Wrist, after_printed: str = '', after_right: str = '') -> Misprint:
@@ -95,11 +95,11 @@ def _appendix_a(loop: Loop, at: Wrist) -> list[Misprint]:
     exact_gradients = slope(lambda x: loop.bodies.spins(x, loop.qd), loop.q)
     holds = largest(matrix) + largest(gradients - exact_gradients)
     return [
-        _spin('(A-2)', at, ', which repeats (B-19)', ', with which the proof goes on'),
+        _spin('(A-2)', at, ', which repeats (B-19)', ', as in the rest of the proof'),
         Misprint(
             'proof of theorem 2',
-            '(B-17) no longer holds where coordinates are dependent',
-            r'(B-17) and (17) hold as matrices, along changes that the loop forbids, too',
+            '(B-17) does not hold for dependent coordinates',
+            r'(B-17) and (17) hold as matrices, also along variations that violate the loop',
             PAPER,
             '(B-17) and, on the loop, (17)',
             it_holds(holds),
@@ -123,14 +123,14 @@ def _appendix_b(at: Wrist) -> list[Misprint]:
     e = at.conjugate
     D_star, D_times = D @ star_matrix(at.e), D @ times_matrix(at.e)
     T, S = times_matrix(e) @ D, star_matrix(e) @ D
-    # Twice as long, it obeys (B-9), (B-11), (B-12) and (B-18), but not (B-13).
+    # A quaternion of norm 2 satisfies (B-9), (B-11), (B-12) and (B-18), but not (B-13).
     long, long_dot = 2 * at.e, 2 * at.e_dot
     assert largest(star(long, at.w) / 2 - long_dot) == 0
     printed = rf'$\mathbf{{D}}\,{ETA} \otimes = {ETA}^* \otimes \mathbf{{D}}$'
     return [
         Misprint(
             '(B-16)',
-            f'{printed}, the first of two that are the same',
+            f'{printed}, the first of two equal ones',
             rf'$\mathbf{{D}}\,{ETA} \circledast = {ETA}^* \otimes \mathbf{{D}}$',
             TRANSCRIPTION,
             PRODUCTS,
@@ -149,7 +149,7 @@ def _appendix_b(at: Wrist) -> list[Misprint]:
         Misprint(
             'before (B-19)',
             'by properties 1, 2 and 4',
-            'by 1 to 4: without (B-13) a quaternion may be twice as long',
+            'by 1 to 4: (B-13) is needed; without it a quaternion of norm 2 would be allowed',
             PAPER,
             r'$\tilde{\boldsymbol{\omega}}$',
             largest(2 * star(2 * e, long_dot) - at.w),

@@ -18,7 +18,7 @@ from .quaternions import Wrist
 from .tree import GRAVITY, JOINTS, LINKS, State
 from .trees import Matrices
 
-_MIND = ('where', 'read as', 'right', 'compared', 'error as read', 'error right')
+_MIND = ('where', 'misread as', 'meaning', 'compared', 'error misread', 'error right')
 
 
 def page() -> str:
@@ -52,9 +52,9 @@ def _tree(state: State) -> list[str]:
     for link, body in zip(LINKS, state.model.bodies, strict=True):
         parent, _, axis, slides = JOINTS[f'to_{link}']
         center = ', '.join(f'{float(x):g}' for x in body.center_of_mass)
-        joint = 'slide' if slides else 'turn', f'[{", ".join(axis.split())}]'
+        joint = 'prismatic' if slides else 'revolute', f'[{", ".join(axis.split())}]'
         rows.append((link, parent, *joint, f'{float(body.mass):g}', f'[{center}]'))
-    titles = ('body', 'on', 'joint', 'axis', 'mass', 'mass centre')
+    titles = ('body', 'parent', 'joint', 'axis', 'mass', 'centre of mass')
     given = {
         'q': _angles(state.q),
         'qd': _numbers(state.qd),
@@ -114,7 +114,7 @@ def _machines(rows: Iterable[machines.Row]) -> str:
 
 
 def minds(state: State, matrices: Matrices, loop: Loop, wrist: Wrist) -> list[Misprint]:
-    """Return what is right and easily misread, in the page's order."""
+    """Return the correct but easily misread equations, in the page's order."""
     return [
         *mind.trees(state, matrices),
         *mind_more.fields(state),

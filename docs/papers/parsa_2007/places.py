@@ -1,9 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Velocities, energies and Lagrange's equation from the places of bodies alone.
+"""Velocities, energies and Lagrange's equation from poses of bodies alone.
 
-Poses are differentiated, with numbers that carry their derivatives; nothing here knows a Jacobian,
-a cross product of angular velocities or a mass matrix of `kron_dynamics`.
+Poses are differentiated by automatic differentiation, without Jacobians, cross products of angular
+velocities or mass matrices of `kron_dynamics`.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from kron_dynamics.kinematics.forward import joint_placements
 
 
 class Bodies:
-    """The links of a tree by their poses.
+    """The links of a tree, by their poses.
 
     Attributes:
         model: the tree.
-        links: name, mass, mass centre and inertia of each link.
+        links: name, mass, centre of mass and inertia of each link.
     """
 
     def __init__(self, model: Any, names: Any) -> None:
-        """Look up what the description says of the links.
+        """Collect the inertial parameters of the links.
 
         Args:
             model: the tree.
-            names: of the links, in the order of its bodies.
+            names: names of the links, in the order of the model's bodies.
         """
         assert [body.links for body in model.bodies] == [(name,) for name in names]
         self.model = model
@@ -46,7 +46,7 @@ class Bodies:
             self._moments.append(P)
 
     def poses(self, q: Any) -> Any:
-        """Return the poses of all links in the base, shape (links, 4, 4)."""
+        """Return the poses of all links in the base frame, shape (links, 4, 4)."""
         found, placed = [eye(4)], joint_placements(self.model, q)
         for k, joint in enumerate(self.model.joints):
             step = np.zeros((4, 4), dtype=object)
@@ -55,11 +55,11 @@ class Bodies:
         return np.array(found[1:])
 
     def rotations(self, q: Any) -> Any:
-        """Return R_i, axes of the links in those of the base, shape (links, 3, 3)."""
+        """Return the rotation matrices R_i from links to base, shape (links, 3, 3)."""
         return self.poses(q)[:, :3, :3]
 
     def centers(self, q: Any) -> Any:
-        """Return c_i, the places of the mass centres, shape (links, 3)."""
+        """Return c_i, the positions of the centres of mass, shape (links, 3)."""
         sides = zip(self.poses(q), self.links, strict=True)
         return np.array([pose[:3, 3] + pose[:3, :3] @ own for pose, (_, _, own, _) in sides])
 
@@ -76,17 +76,17 @@ class Bodies:
         return np.array([axial(R_dot @ R.T) for R, R_dot in sides])
 
     def velocities(self, q: Any, qd: Any) -> Any:
-        """Return v_i of the mass centres, base axes, shape (links, 3)."""
+        """Return v_i of the centres of mass, base axes, shape (links, 3)."""
         return rate(lambda t: self.centers(q + qd * t))
 
     def twists(self, q: Any, qd: Any) -> Any:
-        """Return [omega_i; v_i] of the paper, body axes above and base axes below."""
+        """Return [omega_i; v_i] of the paper: omega in body axes, v in base axes."""
         return np.concatenate([self.spins(q, qd), self.velocities(q, qd)], axis=1)
 
     def kinetic_energy(self, q: Any, qd: Any) -> Any:
         """Return the sum of tr(dX/dt P dX/dt^T)/2, P the second moments of mass about the frame.
 
-        X is the pose, 4 x 4: each particle at X p counts with the square of dX/dt p.
+        X is the pose, 4 x 4: a particle p of the body moves with dX/dt p.
         """
         motions = rate(lambda t: self.poses(q + qd * t))
         sides = zip(motions, self._moments, strict=True)
@@ -104,7 +104,7 @@ class Bodies:
         return slope(lambda rates: self.kinetic_energy(q, rates), qd)
 
     def mass_matrix(self, q: Any) -> Any:
-        """Return the second derivative of T by the rates."""
+        """Return the second derivative of T with respect to the rates."""
         nothing = np.array([sympy.S.Zero] * self.model.n, dtype=object)
         return slope(lambda rates: self.momentum(q, rates), nothing)
 

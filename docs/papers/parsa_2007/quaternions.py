@@ -31,7 +31,7 @@ D = CONJUGATION
 AXES = tuple(rationals(*axis.split()) for axis in ('1 0 0', '0 3/5 4/5', '12/25 3/5 -16/25'))
 Q = np.array([2 * sympy.atan(x) for x in rationals('3/4', '-5/12', '8/15')], dtype=object)
 QD = rationals('1/2', '-2/3', '3/4')
-# Of any length: the products of (B-9)-(B-16) ask for no rotations.
+# Quaternions of any norm: the products of (B-9)-(B-16) do not require rotations.
 ANY = rationals('1/2', '-2', '3', '5/3'), rationals('4', '1/3', '-1', '2'), rationals(*'1234')
 HALF = sympy.Rational(1, 2)
 UNITS = 'ijk1'
@@ -43,7 +43,7 @@ RULES |= {pair: (1, unit) for unit in UNITS for pair in (f'1{unit}', f'{unit}1')
 
 
 def wrist(q: Any) -> Any:
-    """Return the quaternion of the turns one after the other, by half angles."""
+    """Return the quaternion of the successive rotations, by half angles."""
     e = np.array([0, 0, 0, 1])
     for axis, angle in zip(AXES, q, strict=True):
         half = angle * HALF
@@ -52,7 +52,7 @@ def wrist(q: Any) -> Any:
 
 
 def turns(q: Any) -> Any:
-    """Return the rotation matrix of the same turns, by Rodrigues' formula."""
+    """Return the rotation matrix of the same rotations, by Rodrigues' formula."""
     R = eye(3)
     for axis, angle in zip(AXES, q, strict=True):
         s, c, K = sin(angle * HALF), cos(angle * HALF), skew(axis)
@@ -61,7 +61,7 @@ def turns(q: Any) -> Any:
 
 
 def hamilton(first: Any, second: Any) -> Any:
-    """Return the product of two quaternions by the rules for their units."""
+    """Return the product of two quaternions by Hamilton's rules for the units."""
     product = np.zeros(4, dtype=object)
     for a, x in zip(UNITS, first, strict=True):
         for b, y in zip(UNITS, second, strict=True):
@@ -71,26 +71,26 @@ def hamilton(first: Any, second: Any) -> Any:
 
 
 class Wrist:
-    """The wrist at a state, with what the appendices call it.
+    """The wrist at a state, with the quantities of the appendices.
 
     Attributes:
         rates: qd.
         e: quaternion.
-        e_q: its derivative by q.
-        e_dot: its rate.
-        e_dot_q: derivative of that by q.
-        conjugate: of e.
-        conjugate_q: derivative of the conjugate by q.
+        e_q: derivative of e with respect to q.
+        e_dot: rate of e.
+        e_dot_q: derivative of e_dot with respect to q.
+        conjugate: conjugate of e.
+        conjugate_q: derivative of the conjugate with respect to q.
         R: rotation matrix, by Rodrigues' formula.
         w: [omega; 0], by R^T dR/dt.
-        w_q: its derivative by q.
-        J: derivative of w by the rates.
-        J_dot: the rate of that.
+        w_q: derivative of w with respect to q.
+        J: derivative of w with respect to the rates.
+        J_dot: rate of J.
         base: omega in base axes, by dR/dt R^T.
     """
 
     def __init__(self) -> None:
-        """Differentiate."""
+        """Compute all attributes by exact differentiation."""
         self.rates = QD
         self.e, self.e_q = wrist(Q), slope(wrist, Q)
         self.e_dot = self.e_q @ QD
@@ -108,13 +108,13 @@ class Wrist:
 
 
 def augmented(q: Any, qd: Any) -> Any:
-    """Return [omega; 0] by R^T dR/dt."""
+    """Return [omega; 0] from R^T dR/dt."""
     omega = axial(turns(q).T @ rate(lambda t: turns(q + qd * t)))
     return np.array([*omega, omega[0] * 0], dtype=object)
 
 
 def statements(at: Wrist) -> list[Check]:
-    """Try the appendices, with the misprints put right."""
+    """Check the appendices, with misprints corrected."""
     return [*_proof(at), *_products(at), *_derivatives(at)]
 
 
@@ -154,7 +154,7 @@ def _proof(at: Wrist) -> list[Check]:
             'to (A-3)',
             'each line of the proof of theorem 1',
             '`kinematics.star`, `kinematics.times`',
-            r'derivative of $\mathbf{R}^T\dot{\mathbf{R}}$ by $\mathbf{q}$',
+            r'derivative of $\mathbf{R}^T\dot{\mathbf{R}}$ with respect to $\mathbf{q}$',
             largest([line - at.w_q for line in lines]),
         ),
         Check(
@@ -179,7 +179,7 @@ def _proof(at: Wrist) -> list[Check]:
             r'\dot{\mathbf{J}}_\omega - [\boldsymbol{\omega}\times]\mathbf{J}_\omega$, '
             rf'${w_} = 2\dot{{\boldsymbol{{\eta}}}} \circledast \boldsymbol{{\eta}}^*$',
             '`kinematics.star`',
-            r'derivative of $\dot{\mathbf{R}}\mathbf{R}^T$ by $\mathbf{q}$',
+            r'derivative of $\dot{\mathbf{R}}\mathbf{R}^T$ with respect to $\mathbf{q}$',
             largest(base_dot - skew(at.base) @ base - corollary)
             + largest(2 * star(at.e_dot, e)[:3] - at.base),
         ),
@@ -216,7 +216,7 @@ def _products(at: Wrist) -> list[Check]:
             rf'$\mathbf{{Q}}_3 = \mathbf{{Q}}_1\mathbf{{Q}}_2$: ${e3} = {e1} {star_} {e2} = '
             rf'{e2} {times_} {e1}$',
             '`kinematics.star`, `kinematics.times`, `kinematics.rotation_of`',
-            'rotation matrices by Rodrigues',
+            "rotation matrices by Rodrigues' formula",
             largest(rotation_of(star(at.e, other)) - at.R @ turns_of(other))
             + largest(rotation_of(at.e) - at.R)
             + largest(star(at.e, other) - times(other, at.e)),
@@ -240,7 +240,7 @@ def _products(at: Wrist) -> list[Check]:
         Check(
             '(B-13)',
             rf'$\boldsymbol{{\eta}} {star_} \boldsymbol{{\eta}}^* = [0, 0, 0, 1]^T$, and the '
-            'three others, of length one',
+            'three other products, for unit quaternions',
             '`kinematics.conjugate`',
             '$[0, 0, 0, 1]^T$',
             largest(units),

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A tree of six bodies in five coordinates, nothing of it symmetric, at one exact state."""
+"""A tree of six bodies with five coordinates and no symmetry, at an exact state."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from shared.exact import rationals
 import kron_dynamics as kd
 
 GRAVITY = (0.6, -1.2, -9.4)
-# Parent, kind, place and axis of each joint, of the length one in rational numbers; mass, mass
-# centre and inertia of its link. The finger goes half as far as the slide.
+# Parent, type, origin and axis of each joint (rational unit vector); mass, centre of mass and
+# inertia of its link. The finger mimics the slide with multiplier 0.5.
 _LINKS = {
     'waist': ('base', 'continuous', '0 0 0.4', '0 0 1')
     + (3, '0.1 -0.2 0.3', (0.4, 0.5, 0.3, 0.02, -0.03, 0.05)),
@@ -31,7 +31,7 @@ _LINKS = {
     + (2.5, '-0.4 0.1 0.2', (0.3, 0.2, 0.4, 0.05, 0.02, -0.04)),
 }
 MIMIC = {'finger': '<mimic joint="to_slide" multiplier="0.5"/>'}
-# Parent, link, axis and whether it slides, by joint.
+# By joint: parent, link, axis, and whether it is prismatic.
 JOINTS: Mapping[str, tuple[str, str, str, bool]] = {
     f'to_{link}': (given[0], link, given[3], given[1] == 'prismatic')
     for link, given in _LINKS.items()
@@ -80,5 +80,5 @@ class State:
         return len(self.q)
 
     def along(self, t: Any) -> tuple[Any, Any]:
-        """Return coordinates and rates of a motion through the state, at a time after it."""
+        """Return coordinates and rates at time t of a motion that passes the state at time 0."""
         return self.q + self.qd * t + self.qdd * t * t / 2, self.qd + self.qdd * t

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""(2)-(4) and (12)-(38) of [P] on the tree, in exact numbers."""
+"""(2)-(4) and (12)-(38) of [P] for the tree, in exact numbers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ POSES, ENERGY = 'derivatives of poses', 'derivatives of the energy of particles'
 
 
 class Matrices:
-    """The paper's matrices of every body by derivatives of poses.
+    """The paper's matrices of all bodies, from derivatives of poses.
 
     Attributes:
         J: [J_w; J_v] of each body.
@@ -33,13 +33,13 @@ class Matrices:
         W: angular velocity dyads.
         twists: [omega; v] of each body.
         bodies: the links.
-        mass: generalized inertia matrix by the energy of particles.
-        mass_rate: its rate.
-        christoffel: its symbols of the first kind, [a, i, j].
+        mass: mass matrix from the energy of particles.
+        mass_rate: rate of the mass matrix.
+        christoffel: Christoffel symbols of the first kind, [a, i, j].
     """
 
     def __init__(self, state: State) -> None:
-        """Differentiate."""
+        """Compute all attributes by exact differentiation."""
         self.bodies = bodies = Bodies(state.model, LINKS)
         q, qd = state.q, state.qd
 
@@ -68,7 +68,7 @@ class Matrices:
 
 
 def statements(state: State, matrices: Matrices) -> list[Check]:
-    """Try (2)-(4) and (12)-(38), which are the paper's for trees."""
+    """Check (2)-(4) and (12)-(38), the paper's equations for trees."""
     return [
         *_forces(state, matrices.bodies),
         *_velocities(state, matrices),
@@ -78,7 +78,7 @@ def statements(state: State, matrices: Matrices) -> list[Check]:
 
 
 def virtual_work(state: State, bodies: Bodies, wrenches: list[Any]) -> Any:
-    """Return sum f . dr/dq + n . (turn by dq), of forces and moments in axes of the links.
+    """Return sum f . dr/dq + n . dtheta/dq, of forces and moments in axes of the links.
 
     [P] eq. (2).
     """
@@ -94,7 +94,7 @@ def virtual_work(state: State, bodies: Bodies, wrenches: list[Any]) -> Any:
 
 
 def _forces(state: State, bodies: Bodies) -> list[Check]:
-    """(2)-(4), (28), (31): forces anywhere and at the mass centres, by virtual work."""
+    """Check (2)-(4), (28), (31): forces at any points, by virtual work."""
     model, q, qd, qdd = state.model, state.q, state.qd, state.qdd
     count = range(len(bodies.links))
     loads = [(FORCE * (k + 1), MOMENT * (k - 2), PLACE * (2 - k)) for k in count]
@@ -108,9 +108,9 @@ def _forces(state: State, bodies: Bodies) -> list[Check]:
         Check(
             '(2)',
             r'$\mathbf{f}^T\delta\mathbf{q} = \sum(\mathbf{f}_i^T\,\delta\mathbf{r}_i + '
-            r'\mathbf{n}_i^T\,\delta\boldsymbol{\theta}_i)$, forces anywhere on the bodies',
+            r'\mathbf{n}_i^T\,\delta\boldsymbol{\theta}_i)$, forces at any points of the bodies',
             '`dynamics.wrench_forces`',
-            'derivatives of the places $\\mathbf{r}_i$ and of $\\mathbf{R}_i$',
+            'derivatives of the positions $\\mathbf{r}_i$ and of $\\mathbf{R}_i$',
             largest(dynamics.wrench_forces(model, q, at_places) - work),
         ),
         Check(
@@ -125,7 +125,7 @@ def _forces(state: State, bodies: Bodies) -> list[Check]:
         Check(
             '(4), (28), (31)',
             r'$\mathbf{f} = \sum\mathbf{J}_i^T[\mathbf{n}_i; \mathbf{R}_i\mathbf{f}_i]$, forces '
-            'at the mass centres, in axes of the bodies',
+            'at the centres of mass, in axes of the bodies',
             '`dynamics.wrench_forces`',
             'the same at $\\mathbf{c}_i$',
             largest(
@@ -134,7 +134,7 @@ def _forces(state: State, bodies: Bodies) -> list[Check]:
         ),
         Check(
             '(31)',
-            r'$\boldsymbol{\tau}$ by moments and forces of drives, each on two bodies',
+            r'$\boldsymbol{\tau}$ from moments and forces of drives, each acting on two bodies',
             '`dynamics.wrench_forces`',
             r'$\boldsymbol{\tau}$',
             largest(dynamics.wrench_forces(model, q, drives(state, force)) - force),
@@ -143,7 +143,7 @@ def _forces(state: State, bodies: Bodies) -> list[Check]:
 
 
 def drives(state: State, tau: Any, reaction: bool = True) -> list[Wrench]:
-    """Return what actuators do to the links: each joint's effort, and its opposite below."""
+    """Return the wrenches of actuators: each joint's effort, and its reaction on the parent."""
     found = []
     for name, effort in zip(state.model.joint_names, tau, strict=True):
         parent, link, text, slides = JOINTS[name]
@@ -158,7 +158,7 @@ def drives(state: State, tau: Any, reaction: bool = True) -> list[Wrench]:
 
 
 def _velocities(state: State, matrices: Matrices) -> list[Check]:
-    """(13)-(18), (21), (25): velocities of the bodies, their rates and their derivatives."""
+    """Check (13)-(18), (21), (25): velocities of the bodies, their rates and derivatives."""
     model, q, qd, qdd, bodies = state.model, state.q, state.qd, state.qdd, matrices.bodies
     kane = list(dynamics.kane_bodies(model, q, qd))
     terms = dynamics.kane_energy_terms(model, q, qd, qdd)
@@ -184,7 +184,7 @@ def _velocities(state: State, matrices: Matrices) -> list[Check]:
             rf'$T = \frac{{1}}{{2}}\sum({omega}_i^T\mathbf{{I}}_i{omega}_i + '
             r'\mathbf{v}_i^T m_i\mathbf{v}_i)$',
             '`dynamics.kane_energy_terms`',
-            'squares of the velocities of all particles, by derivatives of poses',
+            'squared velocities of all particles, from derivatives of poses',
             abs(terms.kinetic_energy - bodies.kinetic_energy(q, qd)),
         ),
         Check(
@@ -218,7 +218,7 @@ def _velocities(state: State, matrices: Matrices) -> list[Check]:
             rf'$\partial{omega}/\partial\mathbf{{q}} = \dot{{\mathbf{{J}}}}_\omega + '
             rf'[{omega}\times]\mathbf{{J}}_\omega$',
             '`kinematics.body_angular_velocity_gradient`',
-            r'derivative of $\mathbf{R}^T\dot{\mathbf{R}}$ by $\mathbf{q}$',
+            r'derivative of $\mathbf{R}^T\dot{\mathbf{R}}$ with respect to $\mathbf{q}$',
             largest(np.array(gradients) - by_q),
         ),
         Check(
@@ -226,14 +226,14 @@ def _velocities(state: State, matrices: Matrices) -> list[Check]:
             rf'$\partial{omega}/\partial\mathbf{{q}} = \dot{{\mathbf{{J}}}}_\omega - '
             rf'[{omega}\times]\mathbf{{J}}_\omega$ in base axes',
             '`kinematics.angular_velocity_gradient`',
-            r'derivative of $\dot{\mathbf{R}}\mathbf{R}^T$ by $\mathbf{q}$',
+            r'derivative of $\dot{\mathbf{R}}\mathbf{R}^T$ with respect to $\mathbf{q}$',
             largest(np.array(base) - by_q_base),
         ),
         Check(
             '(18)',
             r'$\partial\mathbf{v}_i/\partial\mathbf{q} = \dot{\mathbf{J}}_{vi}$',
             '`kinematics.velocity_gradient`',
-            r'derivative of $\dot{\mathbf{c}}_i$ by $\mathbf{q}$',
+            r'derivative of $\dot{\mathbf{c}}_i$ with respect to $\mathbf{q}$',
             largest(np.array(linear) - by_q_v),
         ),
         Check(
@@ -247,7 +247,7 @@ def _velocities(state: State, matrices: Matrices) -> list[Check]:
 
 
 def _energies(state: State, bodies: Bodies) -> list[Check]:
-    """(19)-(24), (26), (27), (29): derivatives of the energies."""
+    """Check (19)-(24), (26), (27), (29): derivatives of the energies."""
     model, q, qd, qdd = state.model, state.q, state.qd, state.qdd
     terms = dynamics.kane_energy_terms(model, q, qd, qdd)
     momentum = bodies.momentum(q, qd)
@@ -287,9 +287,9 @@ def _energies(state: State, bodies: Bodies) -> list[Check]:
         ),
         Check(
             '(26)',
-            r'$V = -\sum m_i\mathbf{c}_i^T\mathbf{g}$, but for a constant',
+            r'$V = -\sum m_i\mathbf{c}_i^T\mathbf{g}$, up to a constant',
             '`dynamics.potential_energy`',
-            'places of the mass centres',
+            'positions of the centres of mass',
             abs(height(q) - height(other)),
         ),
         Check(
@@ -305,12 +305,12 @@ def _energies(state: State, bodies: Bodies) -> list[Check]:
 
 
 def constant_field(state: State) -> dynamics.FieldOf:
-    """Return gravity as a field that is the same everywhere."""
+    """Return gravity as a uniform field."""
     return dynamics.FieldOf(lambda c: state.model.gravity + 0 * c)
 
 
 def _equations(state: State, matrices: Matrices) -> list[Check]:
-    """(29)-(38): the equations of motion."""
+    """Check (29)-(38): the equations of motion."""
     model, q, qd, qdd, bodies = state.model, state.q, state.qd, state.qdd, matrices.bodies
     terms, energy = dynamics.kane_terms(model, q, qd), bodies.inertia_forces(q, qd, qdd)
     own = dynamics.kane_energy_terms(model, q, qd, qdd)
@@ -346,7 +346,7 @@ def _equations(state: State, matrices: Matrices) -> list[Check]:
         ),
         Check(
             '(32)',
-            r'the same is $\sum\mathbf{J}_i^T\mathbf{w}_i$ of drives and weights',
+            r'this equals $\sum\mathbf{J}_i^T\mathbf{w}_i$ of drives and weights',
             '`dynamics.kane_inertia_forces`, `dynamics.wrench_forces`',
             '`dynamics.inverse_dynamics` for the drives',
             largest(forces - wrenches),
@@ -373,7 +373,7 @@ def _equations(state: State, matrices: Matrices) -> list[Check]:
             r'$\mathbf{C} = \sum\mathbf{J}_i^T(\mathbf{M}_i\dot{\mathbf{J}}_i + '
             r'\mathbf{W}_i\mathbf{M}_i\mathbf{J}_i + \mathbf{M}_i\mathbf{W}_i\mathbf{J}_i)$',
             '`dynamics.kane_coriolis_matrix`',
-            r'$\mathbf{J}_i$, $\dot{\mathbf{J}}_i$, $\mathbf{W}_i$ by derivatives of poses',
+            r'$\mathbf{J}_i$, $\dot{\mathbf{J}}_i$, $\mathbf{W}_i$ from derivatives of poses',
             largest(dynamics.kane_coriolis_matrix(model, q, qd) - C),
         ),
         Check(
@@ -386,9 +386,9 @@ def _equations(state: State, matrices: Matrices) -> list[Check]:
         ),
         Check(
             'after (38)',
-            r'$\dot{\mathbf{M}} - 2\mathbf{C}$ is skew: it plus its transpose',
+            r'$\dot{\mathbf{M}} - 2\mathbf{C}$ plus its transpose is 0',
             '`dynamics.kane_terms`',
-            r'$\dot{\mathbf{M}}$ by ' + ENERGY,
+            r'$\dot{\mathbf{M}}$ from ' + ENERGY,
             largest(S + S.T),
         ),
     ]

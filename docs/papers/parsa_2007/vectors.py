@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""[P] against the reference vectors, which were made by other programs with more digits."""
+"""[P] against the reference vectors, computed by other programs with more digits."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SLEIGH = """
 
 
 def rows() -> list[Row]:
-    """Compute every vector that the paper's equations have."""
+    """Return the comparisons with all vectors for the equations of the paper."""
     return [
         *(_row(c, '(5)-(11), (39), (42)-(46)', FourBar(c).found()) for c in cases('fourbar')),
         *(_row(c, '(5)-(11), (39), (42)-(46)', _sleigh(c)) for c in cases('pfaffian')),
@@ -49,7 +49,7 @@ def _row(case: Any, equations: str, found: dict[str, Any]) -> Row:
 
 
 class FourBar:
-    """A four-bar of the vectors, whose pin may be moved over time.
+    """A four-bar of the vectors, whose pin may move over time.
 
     Attributes:
         case: the vector.
@@ -60,7 +60,7 @@ class FourBar:
     """
 
     def __init__(self, case: Any) -> None:
-        """Close it."""
+        """Close the loop."""
         given, closure = case['inputs'], case['inputs']['closure']
         robot = kd.loads(given['urdf'], gravity=given['gravity'], joints=given['joint_order'])
 
@@ -78,7 +78,7 @@ class FourBar:
         self.tau = np.array(given['tau'])
 
     def found(self) -> dict[str, Any]:
-        """Return what the vector tells, by the vector's names."""
+        """Return the results for the entries of the vector, by name."""
         robot, q, qd = self.closed.robot, self.q, self.qd
         terms, speeds = self.closed.terms(q, qd), self.closed.speeds(q, qd)
         motion = self.closed.forward_dynamics(q, qd, self.tau)

@@ -1,3 +1,3 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the generators of these pages have in common."""
+"""Functions shared by the generators of these pages."""

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a line of a page's tables says."""
+"""Rows of the tables of a page: statements, checks and misprints, with their errors."""
 
 from __future__ import annotations
 
@@ -11,35 +11,35 @@ from typing import Any
 
 import numpy as np
 
-# Whose fault a misprint most likely is: of the text the page works from, or of the paper itself.
+# Most likely origin of a misprint: the text that the page is based on, or the paper itself.
 TRANSCRIPTION, PAPER = 'transcription', 'paper'
 
 
-# What floats leave of exact agreement differs between machines, but not as far as this power.
+# Rounding errors of floats differ between machines, but stay below this power of ten.
 ROUNDING = -12
 
 
 class Bound(float):
-    """An error of floats relative to the largest entry, of which only the power of ten counts."""
+    """A relative error of floats, of which only the power of ten is printed."""
 
     def __str__(self) -> str:
-        """Return what it is below, a power of ten, at least that of rounding."""
+        """Return the next power of ten as an upper bound, at least `ROUNDING`."""
         power = ROUNDING if self == 0 else max(ROUNDING, ceil(log10(self)))
         return f'below 1e{power}'
 
 
 @dataclass(frozen=True)
 class Misprint:
-    """A place where the text is wrong.
+    """A misprint.
 
     Attributes:
-        equation: its number.
-        printed: what stands there, LaTeX.
-        right: what should, LaTeX.
-        fault: of the transcription or of the paper.
-        check: what both are compared for, LaTeX.
-        printed_error: largest error of what is printed, or why it has no value.
-        right_error: largest error of what is right.
+        equation: number of the equation.
+        printed: printed form, LaTeX.
+        right: corrected form, LaTeX.
+        fault: origin, transcription or paper.
+        check: quantity in which both forms are compared, LaTeX.
+        printed_error: largest error of the printed form, or why it cannot be evaluated.
+        right_error: largest error of the corrected form.
     """
 
     equation: str
@@ -56,10 +56,10 @@ class Statement:
     """An equation that holds.
 
     Attributes:
-        equation: its number.
-        form: what it says, LaTeX.
-        program: the functions of `kron_dynamics` that compute it.
-        error: largest error found, exactly.
+        equation: number of the equation.
+        form: the equation, LaTeX.
+        program: functions of `kron_dynamics` that compute it.
+        error: largest error, exact.
     """
 
     equation: str
@@ -70,14 +70,14 @@ class Statement:
 
 @dataclass(frozen=True)
 class Check:
-    """An equation that holds, and how one knows.
+    """An equation that holds, with its independent check.
 
     Attributes:
-        equation: its number.
-        form: what it says, LaTeX.
-        program: the functions of `kron_dynamics` that compute it.
-        route: what they are compared with, which shares no step with them.
-        error: largest error found: an exact number, or a `Bound`.
+        equation: number of the equation.
+        form: the equation, LaTeX.
+        program: functions of `kron_dynamics` that compute it.
+        route: independent computation with which they are compared.
+        error: largest error: an exact number, or a `Bound`.
     """
 
     equation: str
@@ -88,22 +88,22 @@ class Check:
 
 
 def reading(where: str, read_as: str, right: str, compared: str, *errors: Any) -> Misprint:
-    """Return a line of what is printed right and easily read as something that is not."""
+    """Return a row for an equation that is printed correctly but easily misread."""
     return Misprint(where, read_as, right, PAPER, compared, *errors)
 
 
 def relative(found: Any, expected: Any) -> Bound:
-    """Return how far floats are from what they should be, over the largest entry or 1."""
+    """Return the largest error of floats, relative to the largest expected entry or 1."""
     found, expected = (np.asarray(x, dtype=float) for x in (found, expected))
     assert found.shape == expected.shape, (found.shape, expected.shape)
     return Bound(abs(found - expected).max() / max(1.0, abs(expected).max()))
 
 
 def sizes_do_not_fit(function: Callable[[], Any]) -> str:
-    """Return that a product has no value, after seeing that it has none.
+    """Return the text for a product whose sizes do not fit, after checking that.
 
     Raises:
-        AssertionError: it has one.
+        AssertionError: the sizes fit.
     """
     try:
         function()

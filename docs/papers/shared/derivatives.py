@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Exact derivatives of functions of exact numbers, by numbers that carry their derivatives."""
+"""Exact derivatives of functions of exact numbers, by automatic differentiation."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def rate(function: Callable[[Any], Any]) -> Any:
 
 
 def slope(function: Callable[[Any], Any], x: Any) -> Any:
-    """Return the derivative of a function by x, the last index that of x."""
+    """Return the derivative of a function with respect to x, whose index is the last."""
     return jacobian_of(function, x)[1]
 
 
 def axial(S: Any) -> Any:
-    """Return the vector of a cross-product matrix, from its lower triangle."""
+    """Return the vector of a cross-product matrix, read from its lower triangle."""
     return np.array([S[2, 1], -S[2, 0], S[1, 0]], dtype=object)

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Exact numbers, and how far apart arrays of them are."""
+"""Arrays of exact numbers, and their largest magnitudes."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ def rationals(*texts: str) -> Any:
 
 
 def whole(rows: int, columns: int, seed: int) -> Any:
-    """Return a matrix of whole numbers without a pattern, shape (rows, columns)."""
+    """Return a matrix of integers without a pattern, shape (rows, columns)."""
     k = np.arange(1, rows * columns + 1)
     return ((k * k * (seed + 2) + 5 * k * seed + seed) % 19 - 9).reshape(rows, columns)
 
 
 def eye(n: int) -> Any:
-    """Return E_n of whole numbers, which spoil no exact product."""
+    """Return E_n with integer entries, so that products with it stay exact."""
     return np.eye(n, dtype=int)
 
 

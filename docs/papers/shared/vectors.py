@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reference vectors, and the rows of pages that tell how they are reproduced."""
+"""Reference vectors, and the rows of the tables that compare the program with them."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ VECTORS = Path(__file__).resolve().parents[3] / 'test' / 'vectors' / 'public_vec
 
 
 class Row(NamedTuple):
-    """A vector of which the program reproduces some entries.
+    """Comparison of the program with a reference vector.
 
     Attributes:
-        name: of the vector.
-        equations: of the paper.
-        compared: entries, the largest error of which is given.
-        error: over the largest number of an entry, or 1.
+        name: id of the vector.
+        equations: equations of the paper.
+        compared: compared entries.
+        error: largest error, relative to the largest number of its entry or 1.
     """
 
     name: str
@@ -30,6 +30,6 @@ class Row(NamedTuple):
 
 
 def cases(*kinds: str) -> list[Any]:
-    """Return the vectors of some kinds."""
+    """Return the vectors of the given kinds."""
     known = json.loads(VECTORS.read_text(encoding='utf-8'))['cases']
     return [case for case in known if case['kind'] in kinds]

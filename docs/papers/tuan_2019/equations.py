@@ -32,7 +32,7 @@ from .stacker import (
     m3,
 )
 
-# Entries in doubt, with the misprints put right.
+# Misprinted entries, corrected.
 H_29 = a3 * S3
 M_22 = I2y + (m3 * l3**2 + I3y) * C3**2 + I3x * S3**2
 M_33 = m3 * l3**2 + I3z
@@ -45,7 +45,7 @@ def misprints(state: State, symbolic: Any) -> list[Misprint]:
     """Return the misprints of sections 4 and 5, in the order of the text.
 
     Args:
-        state: with the numbers.
+        state: the state for the evaluation.
         symbolic: the stacker with symbolic parameters.
     """
     M = in_letters(symbolic.mass_matrix())
@@ -89,7 +89,7 @@ def misprints(state: State, symbolic: Any) -> list[Misprint]:
 
 
 def right_but(state: State) -> list[Misprint]:
-    """Return what is right as printed and has not all that one may look for."""
+    """Return what is correct as printed, but without a property that one may expect."""
     return [_eq_97(state)]
 
 
@@ -102,9 +102,9 @@ def _eq_97(state: State) -> Misprint:
         errors.append(abs(defect + defect.T).max() / 2)
     return Misprint(
         '(97)',
-        r'$\mathbf{C} = \dot{\mathbf{M}} - \frac{1}{2}\mathbf{N}^T$, a form of its own: '
-        r'$\dot{\mathbf{M}} - 2\mathbf{C}$ is not skew',
-        r'the one of Christoffel symbols, $\frac{1}{2}(\dot{\mathbf{M}} + \mathbf{N} - '
+        r'$\mathbf{C} = \dot{\mathbf{M}} - \frac{1}{2}\mathbf{N}^T$: '
+        r'$\dot{\mathbf{M}} - 2\mathbf{C}$ is not skew-symmetric',
+        r'$\mathbf{C}$ of Christoffel symbols, $\frac{1}{2}(\dot{\mathbf{M}} + \mathbf{N} - '
         r'\mathbf{N}^T)$: it is',
         PAPER,
         r'symmetric part of $\dot{\mathbf{M}} - 2\mathbf{C}$',
@@ -113,7 +113,7 @@ def _eq_97(state: State) -> Misprint:
 
 
 def _table_2(state: State) -> Misprint:
-    """The mass matrix of the boom's mass centre at p in frame 3, against l3 as the lever."""
+    """Compare M_12 for both positions of the boom's centre of mass with m3 l3 C2 C3."""
     model = state.robot.model
     tip = model.frame('frame_3').translation
     expected = state.at([m3 * l3 * C2 * C3])[0]
@@ -144,8 +144,8 @@ def _eq_107(state: State, C_star: Any) -> Misprint:
     return Misprint(
         '(107)',
         'row 2 has 8 entries',
-        r'the fourth, $+\frac{1}{2} P S_2 C_3$, is missing',
+        r'9 entries; the fourth, $+\frac{1}{2} P S_2 C_3$, is missing',
         TRANSCRIPTION,
-        r'a zero put at the end; $\mathbf{C}^{*}$',
+        r'with a zero appended; $\mathbf{C}^{*}$',
         *errors,
     )

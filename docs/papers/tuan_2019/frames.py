@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""(19)-(67) of [T] in exact numbers: Jacobians and Hessians against derivatives of places."""
+"""(19)-(67) of [T] in exact numbers: Jacobians and Hessians against derivatives of poses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .motion import Motion
 
 
 def motions(m: Motion) -> list[Statement]:
-    """Try (20), (21) and (29)-(67) on the machine: c seen from a, by derivatives of its pose."""
+    """Check (20), (21) and (29)-(67): c relative to a, by derivatives of its pose."""
     at, q, n = m.state.at, m.q, m.model.n
     qd, qdd, E = m.state.qd, m.state.qdd, eye(n)
     pose = relative.relative_pose(m.model, q, m.c, m.a)
@@ -49,7 +49,7 @@ def motions(m: Motion) -> list[Statement]:
     a, alpha = motion[:3], motion[3:]
     omega_c, v_c = J_Rc @ qd, J_Tc @ qd
     body_rate = J_Tc @ qdd + H_Tc @ m.square
-    # Second derivatives of places: what accelerations are, without a Jacobian of the program.
+    # Second derivatives of positions give accelerations without a Jacobian of the program.
     d_qq = at(khang_derivative(d, q, 2))
     G_q, G_qq = at(khang_derivative(place_G, q)), at(khang_derivative(place_G, q, 2))
     square = r'(\dot{\mathbf{q}} \otimes \dot{\mathbf{q}})'
@@ -75,7 +75,10 @@ def motions(m: Motion) -> list[Statement]:
         ('(37)', r'$\mathbf{J}_R^{(a)}$ of the axes of (a) in (c)')
         + ('`rotational_jacobian`', m.J_Rc - seen),
         ('(40)', r'$\mathbf{J}_R^{(c)}$ of the axes of (c) in (a)') + (jacobian, J_Rc - own),
-        ('(44), (67)', r'$\mathbf{v}_G$ and $\mathbf{H}_{TG}^{(a)}$ by derivatives of the place')
+        (
+            '(44), (67)',
+            r'$\mathbf{v}_G$ and $\mathbf{H}_{TG}^{(a)}$ by derivatives of the position',
+        )
         + (hessian, np.concatenate([m.J_TG - G_q, H_TG - G_qq], axis=1)),
         (
             '(47), (48)',

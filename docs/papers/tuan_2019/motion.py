@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Section 3 of [T] on the stacker with a grab: frame 0, the boom, the grab, exact numbers."""
+"""Section 3 of [T] for the stacker with a grab, in exact numbers."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ SQUARE = r'(\dot{\mathbf{q}} \otimes \dot{\mathbf{q}})'
 
 
 class Motion:
-    """Jacobians, Hessians and placements at a state, [T]'s letters.
+    """Jacobians, Hessians and poses at a state, in the notation of [T].
 
-    J_Tb: of b seen from a, axes of a. bJ_Tc: of c seen from b, axes of a. A trailing _b or _c
-    after the letter of the frame: axes of that frame. v, a, omega, alpha: as the program's frames
-    seen from others give them, in the axes of a; their leading b: seen from b.
+    J_Tb: of b relative to a, in axes of a. bJ_Tc: of c relative to b, in axes of a. A second
+    suffix _b or _c: in axes of that frame. v, a, omega, alpha: from the program's relative frames,
+    in axes of a; with a leading b: relative to b.
     """
 
     def __init__(self, state: State) -> None:
@@ -171,13 +171,13 @@ def _eq_85(m: Motion) -> Misprint:
         r'$\tilde{\boldsymbol{\alpha}}_c\,\mathbf{p}_{G_c}$',
         TRANSCRIPTION,
         r'${}^a\mathbf{a}_{G_c}$',
-        r'$\boldsymbol{\mu}$ is defined nowhere',
+        r'$\boldsymbol{\mu}$ is not defined',
         abs(right - m.a_G).max(),
     )
 
 
 def _eqs_86_to_88(m: Motion) -> list[Misprint]:
-    """Without the tilde over a block of J_R no product of the three has a value."""
+    """Return misprints of three equations: without the tilde over J_R the sizes do not fit."""
     parts_88 = _parts_88(m.H_Tc, m.H_Rc, m.J_Rc, m.p)
     cases = (
         ('(86)', r'\mathbf{H}_{T_c}', m.J_Rb, m.bJ_Tc, sum(_parts_86(m)) - m.H_Tc),
@@ -188,7 +188,7 @@ def _eqs_86_to_88(m: Motion) -> list[Misprint]:
         Misprint(
             number,
             r'$\mathbf{J}_R(\mathbf{J} \otimes \mathbf{E}_n)$',
-            r'$\tilde{\mathbf{J}}_R(\mathbf{J} \otimes \mathbf{E}_n)$, every time',
+            r'$\tilde{\mathbf{J}}_R(\mathbf{J} \otimes \mathbf{E}_n)$, everywhere',
             f'one {TRANSCRIPTION}',
             rf'${letter}{SQUARE}$',
             sizes_do_not_fit(lambda J_R=J_R, J=J: J_R @ kronecker(J, E)),
@@ -205,7 +205,7 @@ _TILDE_OVER_PRODUCT = (
 
 
 def _tildes(m: Motion) -> tuple[Any, Any]:
-    """The block skew matrix as in the text of (89) and (90), and of the whole product."""
+    """Return the block skew matrix as printed in (89), (90), and that of the whole product."""
     A_bc, J = m.A_c.T @ m.A_b, m.A_b.T @ m.J_Rb
     bJ = m.A_c.T @ m.bJ_Tc
     sizes_do_not_fit(lambda: A_bc @ J @ kronecker(bJ, E))
@@ -219,7 +219,7 @@ def _eq_89(m: Motion) -> Misprint:
         '(89)',
         f'{_TILDE}; no ${SQUARE}$ on either side',
         f'{_TILDE_OVER_PRODUCT}; both sides times ${SQUARE}$',
-        f'{TRANSCRIPTION}; the factor: {PAPER}',
+        f'{TRANSCRIPTION}; factor: {PAPER}',
         rf'$\mathbf{{H}}^{{*}}_{{T_c}}{SQUARE}$',
         abs((printed - expected) @ m.square).max(),
         abs((right - expected) @ m.square).max(),
@@ -240,7 +240,7 @@ def _eq_90(m: Motion) -> Misprint:
 
 
 def _parts_86(m: Motion) -> tuple[Any, Any, Any]:
-    """What (86) adds: without turning, half of Coriolis twice, centripetal."""
+    """Return the summands of (86): without rotation of b, Coriolis, centripetal."""
     return _transported(m.H_Tb, m.H_Rb, block_skew(m.J_Rb), m.bJ_Tc, m.d, m.bH_Tc)
 
 
@@ -273,7 +273,7 @@ def _parts_88(H_T: Any, H_R: Any, J_R: Any, p: Any) -> tuple[Any, Any]:
 
 
 def relations(state: State) -> list[Relation]:
-    """Return (84) and (86)-(91), misprints put right, after (qd (x) qd) and as matrices.
+    """Return (84) and (86)-(91), corrected, times (qd (x) qd) and as matrices.
 
     A matrix whose columns (i, j) and (j, i) cancel gives 0 times every (qd (x) qd).
     """
@@ -321,7 +321,7 @@ def relations(state: State) -> list[Relation]:
 
 
 def _with_and_without(parts: Any) -> tuple[Any, Any]:
-    """The last term with K, and without."""
+    """Return the sum with the last term times K, and without K."""
     return sum(parts[:-1]) + swapped(parts[-1]), sum(parts)
 
 

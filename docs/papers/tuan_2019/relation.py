@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a line of the table of relations says."""
+"""A row of the table of relations."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ class Relation:
     """An equation between Hessians.
 
     Attributes:
-        equation: its number.
-        squared: largest error of the printed form times (qd (x) qd) for every qd: of both its
-            columns (i, j) and (j, i) together.
+        equation: number of the equation.
+        squared: largest error of the printed form times (qd (x) qd) for any qd: of the sums of
+            columns (i, j) and (j, i).
         matrix: largest error of the printed form as a matrix.
-        change: what makes it exact as a matrix, LaTeX.
-        exact: largest error of that.
-        otherwise: the same where the term that may need K has it when it must not, and has it
-            not when it must.
+        change: change that makes it exact as a matrix, LaTeX.
+        exact: largest error with this change.
+        otherwise: largest error if the last term is multiplied by K where it must not be, or is
+            not where it must be.
     """
 
     equation: str

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The stacker of [T] in the paper's letters, and one exact state of it for checks."""
+"""The stacker of [T] in the paper's notation, and an exact state for checks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kron_dynamics.symbolic.frame import SymbolicRelativeFrame
 
 ROOT = Path(__file__).resolve().parents[3]
 URDF = ROOT / 'urdf' / 'paper_stacker.urdf'
-# A grab on frame 3, hinged askew so that no term of relative motion is zero; not in [T].
+# A grab on frame 3 with oblique axis, so that no term of relative motion is zero; not in [T].
 GRAB = """
   <joint name="q4" type="continuous">
     <parent link="frame_3"/> <child link="grab"/>
@@ -29,11 +29,11 @@ GRAB = """
     <origin xyz="0.5 1.25 -0.75" rpy="1.5707963267948966 0 0"/></joint>
   <link name="frame_4"/>
 </robot>"""
-# Up is -y0, so gravity pulls along +y0.
+# -y0 points up, so gravity acts along +y0.
 GRAVITY = (0, 9.81, 0)
 
-# The program's names of what the URDF says, in the paper's letters. The axes of the mast's link
-# and of the paper's frame 2 differ by a right angle: y and z change places.
+# Symbols of the program and of the paper for the parameters of the URDF. The axes of the mast's
+# link and of the paper's frame 2 differ by a right angle: y and z are exchanged.
 LETTERS = {
     'm_carriage': 'm1',
     'm_mast': 'm2',
@@ -71,7 +71,7 @@ def load_stacker() -> SymbolicRobot:
 
 
 def in_letters(matrix: Any) -> Any:
-    """Return a closed form of the program, shortened, in the paper's letters."""
+    """Return a closed form of the program, simplified, in the paper's notation."""
     renamed = {
         sympy.Symbol(ours): sympy.sympify(theirs, {'y_G2': y_G2, 'g': g})
         for ours, theirs in LETTERS.items()
@@ -80,7 +80,7 @@ def in_letters(matrix: Any) -> Any:
 
 
 def with_products(matrix: Any) -> Any:
-    """Return a matrix with P and D for the products they stand for."""
+    """Return a matrix with P and D substituted for their expressions."""
     return matrix.xreplace({simplified(PRODUCTS[D]): D}).subs(PRODUCTS[P], P)
 
 
@@ -96,12 +96,12 @@ def tex(expression: Any) -> str:
 
 
 class State:
-    """One state of the stacker with the numbers of the URDF, all of them rational.
+    """A state of the stacker, optionally with a grab, with the parameters of the URDF.
 
-    Or of the stacker with a grab.
+    All numbers are rational.
 
     Attributes:
-        robot: with exact numbers.
+        robot: the stacker with exact parameters.
         qd: rates.
         qdd: accelerations.
     """
@@ -128,18 +128,18 @@ class State:
 
     @property
     def q(self) -> Any:
-        """The coordinates' symbols, shape (3,), or (4,) with a grab."""
+        """Symbols of the coordinates, shape (3,), or (4,) with a grab."""
         return np.array((*Q, q4)[: self.robot.model.n], dtype=object)
 
     def at(self, expressions: Any) -> Any:
-        """Return expressions, numbers of the same shape, at this state."""
+        """Return the values of expressions at this state, in the same shape."""
         array = np.array(expressions, dtype=object)
         values = [sympy.sympify(x).xreplace(self._values) for x in array.flat]
         assert all(value.is_Rational for value in values)
         return np.array(values, dtype=object).reshape(array.shape)
 
     def motion(self, frame: SymbolicRelativeFrame) -> Any:
-        """Return ((v, omega), (a, alpha)) of a frame seen from another, at this state."""
+        """Return ((v, omega), (a, alpha)) of a relative frame at this state."""
         robot = self.robot
         rates = dict(zip((*robot.qd, *robot.qdd), (*self.qd, *self.qdd), strict=True))
         forms = frame.velocity(), frame.acceleration()
@@ -147,7 +147,7 @@ class State:
         return [(motion[:3], motion[3:]) for motion in motions]
 
     def largest(self, expressions: Any) -> Any:
-        """Return the largest magnitude among expressions at this state."""
+        """Return the largest magnitude of expressions at this state."""
         return max(abs(value) for value in self.at(expressions).flat)
 
 

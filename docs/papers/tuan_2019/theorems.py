@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""(1)-(18) of [T], each tried in exact numbers on matrices and functions of no machine."""
+"""(1)-(18) of [T], checked in exact numbers on general matrices and functions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from kron_dynamics.kronecker import (
 
 
 def products() -> list[Statement]:
-    """Try (1)-(4), (7), (10) and (12)-(18) on matrices of whole numbers of different sizes."""
+    """Check (1)-(4), (7), (10) and (12)-(18) on integer matrices of different sizes."""
     A, B, C, D = whole(2, 3, 1), whole(4, 2, 2), whole(3, 2, 3), whole(2, 5, 4)
     x, y, d, a = whole(4, 1, 5), whole(3, 1, 6), whole(2, 1, 7), whole(3, 1, 8)
     by_blocks = np.block([[entry * B for entry in row] for row in A.tolist()])
@@ -116,7 +116,7 @@ def products() -> list[Statement]:
 
 
 def derivatives() -> list[Statement]:
-    """Try (5), (8), (9) and (11) on rational functions, at a point, in exact numbers."""
+    """Check (5), (8), (9) and (11) on rational functions at a point, in exact numbers."""
     A, B = matrix(X), matrix(X[::-1]).T
     J = A[:, :N]
     t = sympy.Symbol('t')
