@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import qr, solve_triangular
 
 from kron_dynamics.typing import FloatArray
 
@@ -49,6 +48,8 @@ def base_parameters(matrix: FloatArray) -> BaseParameters:
     Args:
         matrix: regressor rows at states that excite all base parameters, shape (..., p).
     """
+    from scipy.linalg import qr, solve_triangular  # takes long to import
+
     A = matrix.reshape(-1, matrix.shape[-1])
     triangle = np.linalg.qr(A, mode='r')
     scale = np.linalg.norm(triangle, axis=0)

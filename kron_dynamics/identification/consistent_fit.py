@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
 from kron_dynamics.dynamics.regressor import PARAMETERS_PER_BODY
 from kron_dynamics.identification.pseudo_inertia import BASIS, ten_parameters
@@ -80,6 +79,8 @@ class Gram:
 
     def least(self) -> float:
         """Return the least weighted sum of squared residuals that any parameters have."""
+        from scipy.linalg import cho_factor, cho_solve  # takes long to import
+
         size = np.sqrt(self.matrix.diagonal())
         scale = np.where(size > 0.0, 1.0 / np.where(size > 0.0, size, 1.0), 0.0)
         matrix = self.matrix * scale * scale[:, None] + RIDGE * np.eye(len(scale))
@@ -217,6 +218,8 @@ def _newton(cost: _Cost, x: FloatArray) -> tuple[FloatArray, _Factor, bool]:
 
 def _factor(curvature: FloatArray) -> _Factor:
     """Return the Cholesky factor of a matrix scaled to a unit diagonal, and the scale."""
+    from scipy.linalg import cho_factor
+
     scale: FloatArray = 1.0 / np.sqrt(curvature.diagonal())
     scaled = curvature * scale * scale[:, None]
     jitter = 0.0
@@ -229,6 +232,8 @@ def _factor(curvature: FloatArray) -> _Factor:
 
 
 def _solve(factor: _Factor, right: FloatArray) -> FloatArray:
+    from scipy.linalg import cho_solve
+
     lower, scale = factor
     scale = scale if right.ndim == 1 else scale[:, None]
     return np.asarray(cho_solve(lower, right * scale, check_finite=False) * scale)

@@ -7,7 +7,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import svd
 
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.typing import BoolArray, FloatArray
@@ -111,6 +110,8 @@ def _solve(
     matrix: FloatArray, effort: FloatArray, root: FloatArray
 ) -> tuple[FloatArray, FloatArray, int, float]:
     """Return the parameters, a square root of their covariance (p, r), rank and condition."""
+    from scipy.linalg import svd  # takes long to import
+
     A = (matrix * root[..., None]).reshape(-1, matrix.shape[2])
     b = (effort * root).ravel()
     scale = np.linalg.norm(A, axis=0)

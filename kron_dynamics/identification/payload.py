@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
 from kron_dynamics.carrying import tree_of
 from kron_dynamics.exceptions import ModelError, ParameterError
@@ -358,6 +357,8 @@ class _Problem:
 
         The unknowns are p model errors, then s payload parameters of each row range.
         """
+        from scipy.linalg import cho_factor, cho_solve  # takes long to import
+
         deviation, columns = self._payload_prior()
         payload = self._raw @ (columns * deviation)
         p, size = self._matrix.shape[2], payload.shape[2]
@@ -384,8 +385,7 @@ class _Problem:
             right[own] = X[rows].T @ b[rows]
         np.fill_diagonal(gram, gram.diagonal() + ROUNDING * gram.diagonal().max())
         factor = cho_factor(gram)
-        covariance = cho_solve(factor, np.eye(total))
-        return cho_solve(factor, right), covariance, payload
+        return cho_solve(factor, right), cho_solve(factor, np.eye(total)), payload
 
 
 def _difference(one: PayloadEstimate, two: PayloadEstimate, reach: float) -> float:

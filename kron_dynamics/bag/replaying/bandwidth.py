@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.fft import next_fast_len, rfft
 
 from kron_dynamics.bag.replaying.kernels import DerivativeKernels
+from kron_dynamics.bag.replaying.smoothing import fast_length
 from kron_dynamics.typing import FloatArray
 
 # Most rows of one periodogram: no window removes motion at lower frequencies.
@@ -151,7 +151,7 @@ def power_density(parts: Sequence[FloatArray], step: float) -> tuple[FloatArray,
     """
     rows = min(SPECTRUM_ROWS, max(8, max(len(part) for part in parts) // 2))
     # An FFT of a prime number of rows takes five times as long.
-    while next_fast_len(rows, real=True) != rows:
+    while fast_length(rows) != rows:
         rows -= 1
     angle = 2.0 * np.pi * np.arange(rows // 2 + 1) / rows
     sums, weight = np.zeros(len(angle)), 0
@@ -171,6 +171,6 @@ def _periodograms(signal: FloatArray, rows: int) -> FloatArray:
     window = 0.5 - 0.5 * np.cos(2.0 * np.pi * np.arange(rows) / rows)
     sums, starts = np.zeros(rows // 2 + 1), range(0, len(signal) - rows + 1, rows - rows // 2)
     for start in starts:
-        found = rfft(window * signal[start : start + rows])
+        found = np.fft.rfft(window * signal[start : start + rows])
         sums += found.real**2 + found.imag**2
     return np.asarray(sums / (len(starts) * np.sum(window**2)))

@@ -104,7 +104,7 @@ class _Links:
         if self._before is not None:  # the first step begins at the last sample
             A, b = (np.concatenate(pair) for pair in zip(self._before, (A, b), strict=True))
             reached = slice(1, None)
-        states = np.array(list(_states(A, b, self._step, self._state)))[reached]
+        states = _states(A, b, self._step, self._state)[reached]
         self._state, self._before = states[-1], (A[-1:], b[-1:])
         motion[0, :, count:] += states[:, :m]
         motion[1, :, count:] = states[:, m:]
@@ -174,17 +174,20 @@ def _coefficients(robot: Robot, motion: FloatArray) -> tuple[FloatArray, FloatAr
     return A, b
 
 
-def _states(A: FloatArray, b: FloatArray, step: float, state: FloatArray) -> Iterator[FloatArray]:
-    """Yield the state at each sample, beginning with the given first one."""
+def _states(A: FloatArray, b: FloatArray, step: float, state: FloatArray) -> FloatArray:
+    """Return the state at each sample, beginning with the given first one, shape (N, 2m)."""
     fastest = float(np.abs(np.linalg.eigvals(A[0])).max())
     steps = max(1, int(np.ceil(step * fastest / _STEP_PHASE)))
     size = A.shape[1] + 1
     affine = np.zeros((len(A), size, size))
     affine[:, :-1, :-1], affine[:, :-1, -1] = A, b
-    yield state
-    for matrix in _transitions(affine, step, steps):
-        state = matrix[:-1, :-1] @ state + matrix[:-1, -1]
-        yield state
+    states = np.ones((len(A), size))
+    states[0, :-1] = state
+    transitions = _transitions(affine, step, steps)
+    # `dot` into a row takes a third of the time of sums of new arrays, sample by sample.
+    for matrix, before, after in zip(transitions, states[:-1], states[1:], strict=True):
+        np.dot(matrix, before, after)
+    return states[:, :-1]
 
 
 def _transitions(affine: FloatArray, step: float, steps: int) -> FloatArray:

@@ -8,7 +8,6 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.fft import irfft, next_fast_len, rfft
 
 from kron_dynamics.bag.samples import Samples
 from kron_dynamics.typing import BoolArray, ComplexArray, FloatArray
@@ -131,7 +130,7 @@ class MovingSums:
         count, groups = len(signals[0]), len(signals) // kinds
         if count < length:
             return np.full((groups * results, count, joints), np.nan)
-        size = int(next_fast_len(count, real=True))
+        size = fast_length(count)
         moved = np.empty((len(signals), joints, size))
         moved[:, :, count:] = 0.0
         base = np.array([signal[0] for signal in signals])
@@ -146,12 +145,12 @@ class MovingSums:
         if not is_whole:
             unknown = ~np.isfinite(moved[:, :, :count])
             moved[:, :, :count][unknown] = 0.0
-        transformed = rfft(moved, overwrite_x=True).reshape(groups, kinds, 1, joints, -1)
+        transformed = np.fft.rfft(moved).reshape(groups, kinds, 1, joints, -1)
         weights = self._transform(size)
         product = transformed[:, 0] * weights[0]
         for kind in range(1, kinds):
             product += transformed[:, kind] * weights[kind]
-        found = irfft(product, size, overwrite_x=True)[..., :count]
+        found = np.fft.irfft(product, size)[..., :count]
         shares = self._weights.sum(axis=2)
         found += np.einsum('gsj,srj->grj', base.reshape(groups, kinds, joints), shares)[..., None]
         found[..., : self._reach] = np.nan
@@ -172,8 +171,23 @@ class MovingSums:
             taps[..., : self._reach + 1] = backwards[..., self._reach :]
             if self._reach:
                 taps[..., -self._reach :] = backwards[..., : self._reach]
-            self._transforms[size] = rfft(taps, overwrite_x=True)
+            self._transforms[size] = np.fft.rfft(taps)
         return self._transforms[size]
+
+
+def fast_length(count: int) -> int:
+    """Return the least product of powers of 2, 3 and 5 that is `count` or more."""
+    size = max(count, 1)
+    while not _is_fast(size):
+        size += 1
+    return size
+
+
+def _is_fast(size: int) -> bool:
+    for prime in (2, 3, 5):
+        while size % prime == 0:
+            size //= prime
+    return size == 1
 
 
 def convolve(signal: FloatArray, weights: FloatArray) -> FloatArray:
