@@ -149,9 +149,8 @@ def _difference(a: Any, da: Partials, b: Any, db: Partials, level: int) -> Dual:
 
 
 def _product(a: Any, da: Partials, b: Any, db: Partials, level: int) -> Dual:
-    changes = {k: b if x is _ONE else b * x for k, x in da.items()}
-    for k, x in db.items():
-        change = a if x is _ONE else a * x
+    changes = _times(da, b) if da else {}
+    for k, change in _times(db, a).items() if db else ():
         changes[k] = changes[k] + change if k in changes else change
     return Dual(a * b, changes, level)
 
@@ -163,6 +162,10 @@ def _quotient(a: Any, da: Partials, b: Any, db: Partials, level: int) -> Dual:
 
 
 def _times(partials: Partials, slope: Any) -> dict[int, Any]:
+    # Without exact zeros, of which matrices are full: zeros would be carried along to the end.
+    if type(slope) is not float and (type(slope) is int or getattr(slope, 'is_Number', False)):
+        if not slope:
+            return {}
     return {k: slope if x is _ONE else slope * x for k, x in partials.items()}
 
 

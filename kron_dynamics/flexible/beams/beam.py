@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from math import inf
 
 import numpy as np
@@ -194,10 +195,7 @@ class BeamModes:
             raise ModelError(
                 f'x reaches from {np.min(x)} to {np.max(x)}, expected 0 to {self.beam.length}'
             )
-        z = np.outer(self.beta_l, xi)
-        falling = exponential(-z)
-        rising = exponential(z - self.beta_l[:, None])
-        cosine, sine = cosine_and_sine(z)
+        falling, rising, cosine, sine = _waves(self.beta_l.tobytes(), xi.tobytes())
         A, B, C, D = mode_coefficients(self.beta_l, self.beam.mass_ratio, self.beam.root)[
             :, :, None
         ]
@@ -208,6 +206,24 @@ class BeamModes:
             shapes = grown + (-1) ** order * fallen + C * c + D * s
             found.append(shapes * power(self.beta_l[:, None] / self.beam.length, order))
         return found
+
+
+@lru_cache(maxsize=16)
+def _waves(beta_l: bytes, xi: bytes) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return exp(-b x), exp(-b (l - x)), cos(b x) and sin(b x), shape (n, k) each.
+
+    Cached, as the two planes of a link and beams of equal proportions have them in common.
+
+    Args:
+        beta_l: bytes of the roots b l, shape (n,).
+        xi: bytes of x/l, shape (k,).
+    """
+    roots = np.frombuffer(beta_l)
+    z = np.outer(roots, np.frombuffer(xi))
+    waves = (exponential(-z), exponential(z - roots[:, None]), *cosine_and_sine(z))
+    for wave in waves:
+        wave.setflags(write=False)
+    return waves
 
 
 def check_tip(tip_mass: float, tip_inertia: float, root: str) -> None:
