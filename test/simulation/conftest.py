@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
+from compiled_together import compile_together
 
 import kron_dynamics as kd
 
@@ -43,6 +44,10 @@ CHAIN = f"""<robot name="chain"><link name="base"/>
     <origin xyz="0.8 0 0"/></joint>
   <link name="load">{_inertial(0.5, 0.15, 0.1, -0.05, 0.01, 0.012, 0.02)}</link>
 </robot>"""
+OF_THE_PLANT = (
+    *('mass_matrix', 'linearization', 'inverse_dynamics', 'forward_dynamics'),
+    *('joint_friction', 'kinetic_energy', 'potential_energy'),
+)
 CHAIN_BEAMS = {
     'flexible_links': {
         'near': {
@@ -72,9 +77,17 @@ def stacker():
 
 
 @pytest.fixture(scope='session')
-def chain():
-    """Two flexible links, one bending in two planes, without friction in the joints."""
-    return kd.loads(CHAIN, gravity=(1.0, -9.0, -3.0), flexible=CHAIN_BEAMS)
+def chain(request):
+    """Two flexible links, one bending in two planes, without friction in the joints.
+
+    Its equations run uncompiled, as it moves a second or so; the compiled ones are `stacker`'s.
+    """
+    robot = kd.loads(CHAIN, gravity=(1.0, -9.0, -3.0), flexible=CHAIN_BEAMS)
+    with pytest.MonkeyPatch.context() as patch:
+        if not request.config.getoption('--long'):
+            patch.setenv('CC', 'no-compiler')
+        compile_together(robot, robot.model.tip_link, *OF_THE_PLANT)
+    return robot
 
 
 @pytest.fixture(scope='session')
