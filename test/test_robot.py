@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from compiled_together import compile_together
 from long_runs import some_of
 from uncompiled import uncompiled
 
@@ -52,7 +53,9 @@ BATCH = 3
 
 @pytest.fixture(scope='module', params=some_of(['rrp', 'gripper', 'branched'], ['rrp', 'gripper']))
 def robot(request: pytest.FixtureRequest, robot_text: Any) -> kd.Robot:
-    return kd.loads(robot_text(request.param))
+    made = kd.loads(robot_text(request.param))
+    compile_together(made, made.model.tip_link, *QUANTITIES, *FRAME_QUANTITIES)
+    return made
 
 
 @pytest.fixture

@@ -56,7 +56,8 @@ class SampledLoops:
         self._period, self._delay = period, delay
         self._plant = self._sampled(np.arange(len(machine.q)), period, delay)
         self._everything = np.arange(len(errors.pose))
-        self._hard = self._worst(self.growth())
+        self._given = self._growth(self._everything, 1.0)
+        self._hard = self._worst(self._given)
 
     def growth(self, factor: float = 1.0) -> FloatArray:
         """Return the spectral radius of each case, shape (C,); stable below 1.
@@ -64,7 +65,7 @@ class SampledLoops:
         Args:
             factor: factor on the natural frequencies of all joints.
         """
-        return self._growth(self._everything, factor)
+        return self._given if factor == 1.0 else self._growth(self._everything, factor)
 
     def stable(self, factor: float = 1.0) -> bool:
         """Return whether all cases are stable with the natural frequencies times a factor."""
