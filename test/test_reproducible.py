@@ -102,11 +102,12 @@ def computed_on(processor: str, names: tuple[str, ...], quantities: tuple[str, .
     ('names', 'processors', 'quantities'),
     some_of(
         [
+            (('branched', 'boom'), ('Nehalem',), ('forward_dynamics', 'jacobian')),
             (('branched', 'boom'), ('Nehalem',), ()),
             # What loops take longest to record is left out.
             (tuple(MACHINES), tuple(PROCESSORS)[1:], ('inverse_dynamics', 'jacobian')),
         ],
-        [(('branched', 'boom'), ('Nehalem',), ())],
+        [(('branched', 'boom'), ('Nehalem',), ('forward_dynamics', 'jacobian'))],
     ),
     ids=str,
 )

@@ -36,6 +36,7 @@ BRANCHED, PLANAR = ROBOTS / 'branched.urdf', ROBOTS / 'planar_2r.urdf'
 # Text that would be code, the end of a comment or the end of a string, where names are not names.
 HOSTILE = '*/ #error &quot;; ??/ // \\ %s ä'
 MACHINES = {
+    'small': lambda: kd.load(ROBOTS / 'rrp.urdf'),
     'branched': lambda: kd.load(BRANCHED),
     'stacker': lambda: kd.load(STACKER),
     'ur5': lambda: kd.load(UR5),
@@ -98,7 +99,7 @@ def test_functions_give_the_numbers_of_the_kernels(name, count, tmp_path):
                 assert np.abs(got - right).max() <= tolerance * np.abs(right).max()
 
 
-@pytest.mark.parametrize('name', some_of(MACHINES, ['branched']))
+@pytest.mark.parametrize('name', some_of(MACHINES, ['small']))
 def test_but_for_fused_sums_functions_have_the_bits_of_the_kernels(name, tmp_path, monkeypatch):
     """Which products are rounded with their sum is the compiler's choice; the rest is the same."""
     flags = kernel_compiler.flags()
@@ -125,14 +126,14 @@ def test_but_for_fused_sums_functions_have_the_bits_of_the_kernels(name, tmp_pat
     ),
     ids=str,
 )
-@pytest.mark.parametrize('name', some_of(MACHINES, ['branched']))
+@pytest.mark.parametrize('name', some_of(MACHINES, ['small']))
 def test_self_test_passes_without_a_warning(name, compiler, options, tmp_path):
     library = whole_library(name)
     write_export(library, tmp_path)
     assert 'passed' in self_test(library, tmp_path, compiler, options)
 
 
-@pytest.mark.parametrize('name', some_of(MACHINES, ['branched']))
+@pytest.mark.parametrize('name', some_of(MACHINES, ['small']))
 def test_single_precision_is_as_good_as_single_numbers_are(name, tmp_path):
     library = exported(MACHINES[name](), tmp_path, real='float')
     for compiler in ('gcc', 'clang'):
@@ -194,7 +195,7 @@ def _names(folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize('level', ['-O0', '-O2'])
-@pytest.mark.parametrize('name', some_of(MACHINES, ['branched']))
+@pytest.mark.parametrize('name', some_of(MACHINES, ['small']))
 def test_the_stack_is_no_larger_than_told(name, level, tmp_path):
     library = whole_library(name)
     write_export(library, tmp_path)

@@ -98,7 +98,7 @@ def test_a_wrong_expansion_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
         return replace(right, derivatives=tuple(1.001 * A for A in right.derivatives))
 
     monkeypatch.setattr(frame_cases, 'expand', wrong)
-    found = campaign.run('frames', SEED, 40)
+    found = campaign.run('frames', SEED, 12)
     assert any('numbers: ' in text for _, text in found)
 
 

@@ -91,7 +91,7 @@ def test_kept_call_keeps_its_kernel() -> None:
 @pytest.mark.parametrize(('states', 'released'), [(15, False), (16, True)])
 def test_other_threads_run_during_a_batch(states: int, released: bool) -> None:
     toil = make_call('toil')
-    x = np.full((states, 1), 0.4 / states)
+    x = np.full((states, 1), 0.2 / states)
     stamps: list[float] = []
     stop = threading.Event()
 

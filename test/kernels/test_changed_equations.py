@@ -29,7 +29,7 @@ answer = []
 for robot, names in (
     (kd.load(rigid), ('joint_friction', 'mass_matrix', 'kinetic_energy', 'gravity_vector')),
     (kd.load(rigid).frame('tool'), ('pose', 'kinematic_hessian')),
-    (kd.load(bending, flexible=description), ('linearization',)),
+    (kd.load(bending, flexible=description), ('inverse_dynamics',)),
 ):
     for name in names:
         method = compiled_methods(type(robot))[name]
@@ -53,7 +53,7 @@ CHANGES = (
     ('kinematics/hessian.py', 'H[:3, j, i] += bend', 'H[:3, j, i] += 3.0 * bend',
      'kinematic_hessian'),
     ('flexible/flexible_dynamics.py', 'moved + _elastic_forces', 'moved + 2 * _elastic_forces',
-     'linearization'),
+     'inverse_dynamics'),
     ('elementary.py', "return _apply('cos', x)", "return 0.9 * _apply('cos', x)",
      'gravity_vector'),
 )  # fmt: skip
