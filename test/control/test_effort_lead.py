@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from long_runs import some_of
 from sampled_runs import PERIOD, POSE, machine
 
 from kron_dynamics.control import ControlSettings, assembled_controller
@@ -72,7 +73,7 @@ def rms(errors):
     return np.sqrt(np.mean(np.square(errors), axis=0))
 
 
-@pytest.mark.parametrize('name', PERIOD)
+@pytest.mark.parametrize('name', some_of(PERIOD, ['stacker', 'panda']))
 def test_errors_of_delay_and_hold_are_gone(name):
     """A period late and held for one: efforts are 1.5 periods late on average."""
     period = PERIOD[name]
@@ -81,7 +82,7 @@ def test_errors_of_delay_and_hold_are_gone(name):
     assert (right < 0.1 * late).all()
 
 
-@pytest.mark.parametrize('name', PERIOD)
+@pytest.mark.parametrize('name', some_of(PERIOD, ['stacker', 'panda']))
 def test_with_friction_and_drives_that_are_slow_it_does_little_harm(name):
     period = PERIOD[name]
     late, efforts = tracked(name, 0.0, friction=1.0)

@@ -22,6 +22,8 @@ from kron_dynamics.exceptions import TrajectoryError
 ROOT = Path(__file__).parents[3]
 _ROUNDING = 1.0 + 1e-9
 
+pytestmark = pytest.mark.interpreted
+
 
 @functools.cache
 def machine(name):
