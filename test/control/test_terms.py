@@ -20,6 +20,8 @@ from kron_dynamics.control import (
 from kron_dynamics.control.terms import TERMS, EffortTerms, in_order
 from kron_dynamics.exceptions import ParameterError, TrajectoryError
 
+pytestmark = pytest.mark.interpreted
+
 PERIOD = 0.008
 ALL = frozenset(TERMS)
 FRANKA = EffortTerms(ALL - {'gravity'}, frozenset({'gravity'}))

@@ -17,6 +17,8 @@ from kron_dynamics.constrained import ConstrainedRobot
 from kron_dynamics.constraints import BladeConstraint
 from kron_dynamics.simulation.constrained_motion import simulate_constrained
 
+pytestmark = pytest.mark.interpreted
+
 ROOT = Path(__file__).parents[2]
 
 

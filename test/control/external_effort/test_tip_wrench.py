@@ -11,6 +11,8 @@ from sampled_runs import POSE, machine
 from benchmarks.robots import description
 from kron_dynamics.control.external_effort.tip_wrench import TipWrench
 
+pytestmark = pytest.mark.interpreted
+
 WRENCH = np.array([30.0, -20.0, 50.0, 4.0, -3.0, 2.0])
 
 

@@ -11,6 +11,8 @@ from single_carts import cart, mesh_along
 
 from kron_dynamics.control.reference.mesh_motion import MeshMotion, hermite
 
+pytestmark = pytest.mark.interpreted
+
 
 @pytest.fixture
 def motion(rng):

@@ -10,6 +10,8 @@ import pytest
 import kron_dynamics as kd
 from kron_dynamics.control import retime
 
+pytestmark = pytest.mark.interpreted
+
 WEIGHT = """<robot name="winch"><link name="frame"/>
   <joint name="turn" type="continuous"><parent link="frame"/><child link="arm"/>
     <axis xyz="0 1 0"/><limit effort="10" velocity="20"/></joint>

@@ -16,6 +16,8 @@ from kron_dynamics.control.supervision.tolerances import (
 )
 from kron_dynamics.control.supervision.tracking_errors import TrackingErrors
 
+pytestmark = pytest.mark.interpreted
+
 ALLOWED = TrackingTolerances(
     position=np.array([0.1, 0.2]),
     velocity=np.array([1.0, np.inf]),
