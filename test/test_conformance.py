@@ -169,9 +169,10 @@ def test_kinematics_of_leaves_are_pinocchios(
     q, qd, qdd = state_of(model, 4)
     inner = {joint.parent for joint in model.joints}
     leaves = [k for k in range(len(model.joints)) if k not in inner]
-    # Hands have many, and a Hessian has 6 n^2 entries.
-    step = 1 if request.config.getoption('--long') else 1 + len(leaves) // 2
-    for k in leaves[::step]:
+    if not request.config.getoption('--long'):
+        # Hands have many, and a Hessian has 6 n^2 entries.
+        leaves = leaves[:: 1 + len(leaves) // 2] if model.n < 40 else leaves[-1:]
+    for k in leaves:
         link = next(name for name, frame in model.frames.items() if frame.body == k)
         there = oracle.pin.getFrameId(link, pin.BODY)
         J = kinematics.jacobian(model, q, link)
