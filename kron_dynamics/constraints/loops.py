@@ -8,7 +8,7 @@ H = dJ/dq, which depend on the joints of the loop only.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -20,8 +20,8 @@ from kron_dynamics.constraints.constraint import Constraint, Geometry
 from kron_dynamics.constraints.time_functions import Signal
 from kron_dynamics.kinematics.relative import (
     relative_hessian,
-    relative_jacobian,
     relative_pose,
+    relative_pose_and_jacobian,
     rotation_between,
 )
 from kron_dynamics.kinematics.scalars import as_scalars
@@ -55,6 +55,10 @@ class Attachment:
 
     def rotation(self) -> FloatArray:
         """Return the frame's axes in the link's axes, shape (3, 3)."""
+        return self._rotation
+
+    @functools.cached_property
+    def _rotation(self) -> FloatArray:
         if self.rpy is not None:
             return placement(urdf.Pose(xyz=(0.0, 0.0, 0.0), rpy=list(self.rpy)))[0]
         x, y, z = np.asarray(self.axis, dtype=float) / norm(self.axis)
@@ -170,8 +174,7 @@ class _Loop(Constraint):
     def _placed(self, model: RobotModel, q: ArrayLike) -> _Placed:
         a, b = self._frames
         turn = b.rotation()
-        pose = relative_pose(model, q, a.link, b.link, point=a.point)
-        J = relative_jacobian(model, q, a.link, b.link, point=a.point)
+        pose, J = relative_pose_and_jacobian(model, q, a.link, b.link, a.point)
         return _Placed(
             turn.T @ (pose[:3, 3] - np.asarray(b.point)),
             turn.T @ pose[:3, :3] @ a.rotation(),
@@ -293,8 +296,11 @@ class PointLoop(_Loop):
             return super().geometry(model, q, qd)
         rows = np.array(self._places())
         N = np.concatenate([rows, np.zeros((len(rows), 3), dtype=int)], axis=1)
-        H = self._apart(relative_hessian, model, q)
-        A_dot = rows @ contract_last(H[:3], as_scalars(qd))
+        H_a, H_b = (
+            relative_hessian(model, q, frame.link, model.root_link, point=frame.point)
+            for frame in self._frames
+        )
+        A_dot = rows @ contract_last((H_a - H_b)[:3], as_scalars(qd))
         return Geometry(*self.conditions(model, q), A_dot, N)
 
     def conditions(self, model: RobotModel, q: ArrayLike) -> tuple[ScalarArray, ScalarArray]:
@@ -302,19 +308,11 @@ class PointLoop(_Loop):
         if not self.base_axes:
             return super().conditions(model, q)
         rows = np.array(self._places())
-        place, J = (self._apart(of, model, q) for of in (relative_pose, relative_jacobian))
-        return rows @ place[:3, 3], rows @ J[:3]
-
-    def _apart(
-        self, function: Callable[..., ScalarArray], model: RobotModel, q: ArrayLike
-    ) -> ScalarArray:
-        """Return the difference of a kinematic quantity of a and b relative to the base."""
-        a, b = self._frames
-        root = model.root_link
-        difference: ScalarArray = function(model, q, a.link, root, point=a.point) - function(
-            model, q, b.link, root, point=b.point
+        (place_a, J_a), (place_b, J_b) = (
+            relative_pose_and_jacobian(model, q, frame.link, model.root_link, frame.point)
+            for frame in self._frames
         )
-        return difference
+        return rows @ (place_a - place_b)[:3, 3], rows @ (J_a - J_b)[:3]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ ascending joints enter with reversed sign.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import singledispatch
+from functools import lru_cache, singledispatch
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy as np
 from kron_dynamics.kinematics.forward import JointPlacement, joint_placements
 from kron_dynamics.kinematics.hessian import assemble_hessian
 from kron_dynamics.kinematics.jacobian import Column, assemble_jacobian
-from kron_dynamics.kinematics.scalars import zeros_like
+from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
 from kron_dynamics.kronecker import block_skew, kronecker
 from kron_dynamics.model.rigid_model import RigidModel, rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
@@ -45,8 +45,19 @@ def placed_tree(model: RobotModel, q: ArrayLike) -> PlacedTree:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
     """
-    tree = rigid_tree(model)
+    tree, q = rigid_tree(model), as_scalars(q)
+    if isinstance(q, np.ndarray) and q.dtype == np.float64 and q.ndim == 1:
+        return PlacedTree(tree, _placements_at(tree, q.tobytes()))
     return PlacedTree(tree, joint_placements(tree, q))
+
+
+@lru_cache(maxsize=1)
+def _placements_at(tree: RigidModel, q: bytes) -> tuple[JointPlacement, ...]:
+    """Return `joint_placements` at the coordinates with these bytes.
+
+    The last ones are kept: several loops, or pose, Jacobian and Hessian, are evaluated in turn.
+    """
+    return tuple(joint_placements(tree, np.frombuffer(q)))
 
 
 class _Branch(NamedTuple):
@@ -120,7 +131,11 @@ def relative_columns(
     Raises:
         UnknownFrameError: the model has no such link.
     """
-    up, down = _branches(model, q, link, reference, point)
+    return _columns(*_branches(model, q, link, reference, point))
+
+
+def _columns(up: _Branch, down: _Branch) -> tuple[tuple[int, ...], list[Column]]:
+    """Return the joints of both branches and the columns of `relative_columns`."""
     chain, columns = [], []
     for sign, branch, order in ((-1, up, -1), (1, down, 1)):
         steps = list(zip(branch.joints, branch.columns, branch.origins, strict=True))
@@ -178,6 +193,11 @@ def relative_pose(
     to_axes = up.rotation.T
     if axes is not None and axes != reference:
         to_axes = rotation_between(model, q, axes, reference) @ to_axes
+    return _pose(q, up, down, to_axes)
+
+
+def _pose(q: ArrayLike, up: _Branch, down: _Branch, to_axes: ScalarArray) -> ScalarArray:
+    """Return `relative_pose` from both branches and the rotation into the axes of the result."""
     pose = zeros_like(q, (4, 4))
     pose[:3, :3], pose[:3, 3], pose[3, 3] = (
         to_axes @ down.rotation,
@@ -233,6 +253,29 @@ def relative_jacobian(
     tree = rigid_tree(model)
     J = assemble_jacobian(tree, q, *relative_columns(tree, q, link, reference, point))
     return in_axes(model, q, axes, reference, J)
+
+
+def relative_pose_and_jacobian(
+    model: RobotModel, q: ArrayLike, link: str, reference: str, point: ArrayLike | None = None
+) -> tuple[ScalarArray, ScalarArray]:
+    """Return `relative_pose` and `relative_jacobian` in the reference's axes, which is faster.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        link: name of the link.
+        reference: name of the reference link.
+        point: in the link's frame, shape (3,), m; None for its origin.
+
+    Raises:
+        UnknownFrameError: the model has no such link.
+    """
+    if not isinstance(model, RigidModel):
+        pose = relative_pose(model, q, link, reference, point=point)
+        return pose, relative_jacobian(model, q, link, reference, point=point)
+    up, down = _branches(model, q, link, reference, point)
+    J = assemble_jacobian(model, q, *_columns(up, down))
+    return _pose(q, up, down, up.rotation.T), J
 
 
 @singledispatch
