@@ -4,17 +4,14 @@
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
 import time
 import warnings
 from collections import deque
-from pathlib import Path
 
 import pytest
-from node_processes import PATIENCE, Launcher, parameter_file
+from node_forks import Forks
+from node_processes import PATIENCE, Launcher, Process, parameter_file
 from ros_domains import domain_number, this_computer_only
 
 try:
@@ -34,6 +31,7 @@ except ImportError as missing:
     warnings.warn(f'the nodes are not tested: {missing}', stacklevel=1)
 
 _ATTEMPTS = 3
+_AT_ONCE = 3
 
 
 @pytest.fixture(scope='session', autouse=True)
@@ -49,9 +47,17 @@ def ros(kernel_cache):
 
 
 @pytest.fixture(scope='session')
-def launcher(ros, tmp_path_factory):
+def forks(ros):
+    """The process that nodes are forks of."""
+    server = Forks()
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope='session')
+def launcher(forks, tmp_path_factory):
     """Starts nodes that serve many tests."""
-    launch = Launcher(tmp_path_factory.mktemp('nodes'))
+    launch = Launcher(tmp_path_factory.mktemp('nodes'), forks)
     yield launch
     launch.close()
 
@@ -66,69 +72,39 @@ def start(launcher):
             process.stop(trouble=['[ERROR]'])
 
 
-# Nodes that end by themselves do so soon: what takes time is the imports. Those of the core are
-# shared here; rclpy's are not, as its threads do not survive a fork. Every node is a process with
-# an exit code of its own nevertheless.
-_FORKS = """
-import faulthandler, json, os, sys, traceback
-from importlib import import_module
-import diagnostic_msgs.msg, geometry_msgs.msg, lifecycle_msgs.srv, rcl_interfaces.srv
-import sensor_msgs.msg, std_msgs.msg, std_srvs.srv, trajectory_msgs.msg, kron_dynamics_msgs.srv
-import kron_dynamics.control.assembly, kron_dynamics.loading, kron_dynamics.simulation.plant
-codes, running = {}, {}
-def reap():
-    pid, status = os.wait()
-    codes[running.pop(pid)] = os.waitstatus_to_exitcode(status)
-for key, node, arguments, log in json.load(sys.stdin):
-    if len(running) == 3:
-        reap()
-    child = os.fork()
-    if not child:
-        output = os.open(log, os.O_WRONLY | os.O_CREAT)
-        os.dup2(output, 1)
-        os.dup2(output, 2)
-        faulthandler.enable()  # a crash tells where
-        code = 70
-        try:
-            code = import_module('kron_dynamics.ros.' + node).main(['--ros-args', *arguments])
-        except BaseException:
-            traceback.print_exc()
-        sys.stderr.flush()
-        os._exit(code)  # an orderly end would copy and clear what is shared
-    running[child] = key
-while running:
-    reap()
-print(json.dumps(codes))
-"""
-
-
 @pytest.fixture(scope='session')
-def run_to_end(ros, tmp_path_factory):
+def run_to_end(forks, tmp_path_factory):
     """Start nodes that end by themselves; return (exit code, output) by their keys."""
 
     def run(cases):
-        """Start the nodes.
+        """Start the nodes, a few at a time.
 
         Args:
             cases: {key: (node, parameters, *further arguments)}.
         """
         folder = tmp_path_factory.mktemp('ends')
-        jobs = []
-        for i, (key, (node, parameters, *more)) in enumerate(cases.items()):
-            file = parameter_file(folder / f'{i}.yaml', parameters)
-            arguments = ['--params-file', str(file), *more]
-            jobs.append((key, node, arguments, str(folder / f'{i}.log')))
-        done = subprocess.run(
-            [sys.executable, '-c', _FORKS],
-            input=json.dumps(jobs),
-            stdout=subprocess.PIPE,
-            text=True,
-            check=True,
-            timeout=2.0 * PATIENCE,
-            env={**os.environ, 'ROS_DOMAIN_ID': str(domain_number(second=True))},
-        )
-        codes = json.loads(done.stdout)
-        return {key: (codes[key], Path(log).read_text('utf-8')) for key, _, _, log in jobs}
+        domain = {'ROS_DOMAIN_ID': str(domain_number(second=True))}
+        ends, running = {}, []
+
+        def finish():
+            key, process = running[0]
+            ends[key] = process.wait(), process.output
+            del running[0]
+
+        try:
+            for i, (key, (node, parameters, *more)) in enumerate(cases.items()):
+                file = parameter_file(folder / f'{i}.yaml', parameters)
+                arguments = ['--params-file', str(file), *more]
+                log = folder / f'{i}.log'
+                running.append((key, Process(node, '', arguments, log, domain, forks)))
+                if len(running) == _AT_ONCE:
+                    finish()
+            while running:
+                finish()
+        finally:
+            for _, process in running:
+                process.kill()
+        return ends
 
     return run
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from long_runs import some_of
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -60,19 +61,35 @@ FLOATING = spoilt(
 )
 
 
+WAYS = [
+    (way, kind, node)
+    for way in ('file', 'parameter')
+    for kind, (text, _) in BAD.items()
+    for node in NODES
+    if way == 'file' or text is not None
+]
+# Every kind in both ways and for both nodes, and two kinds in each way for each node.
+PAIRS = [
+    (way, kind, node)
+    for way, kind, node in WAYS
+    if (way == 'file') == (node == 'dynamics_node') or kind in ('missing file', 'broken XML')
+]
+
+
 @pytest.fixture(scope='module')
-def ends(run_to_end, tmp_path_factory):
+def ends(request, run_to_end, tmp_path_factory):
     """How each node ends that is given each of the bad descriptions."""
     folder = tmp_path_factory.mktemp('descriptions')
     cases = {}
-    for kind, (text, _) in BAD.items():
+    for way, kind, node in WAYS if request.config.getoption('--long') else PAIRS:
+        text = BAD[kind][0]
         file = folder / ('nowhere.urdf' if text is None else f'{kind}.urdf'.replace(' ', '_'))
         if text is not None:
             file.write_text(text)
-        for node in NODES:
-            cases[f'{node} file {kind}'] = node, {'robot_description_file': str(file)}
-            if text is not None:
-                cases[f'{node} parameter {kind}'] = node, {'robot_description': text}
+        given = {'robot_description_file': str(file)}
+        if way == 'parameter':
+            given = {'robot_description': text}
+        cases[f'{node} {way} {kind}'] = node, given
     for node in NODES:
         for kind, (parameters, _) in WRONG.items():
             given = {'robot_description': BAD['warning'][0], **parameters}
@@ -81,14 +98,7 @@ def ends(run_to_end, tmp_path_factory):
     return run_to_end(cases)
 
 
-@pytest.mark.parametrize('node', NODES)
-@pytest.mark.parametrize(
-    ('way', 'kind'),
-    [
-        *(('file', kind) for kind in BAD),
-        *(('parameter', kind) for kind, (text, _) in BAD.items() if text is not None),
-    ],
-)
+@pytest.mark.parametrize(('way', 'kind', 'node'), some_of(WAYS, PAIRS))
 def test_a_bad_description_ends_the_node_with_one_line(ends, kind, way, node):
     code, output = ends[f'{node} {way} {kind}']
     assert code == 1, output
@@ -153,7 +163,7 @@ def test_a_file_in_xacro_takes_arguments(start, connect, tmp_path):
 
 @pytest.mark.parametrize('node', NODES)
 def test_the_executable_itself_ends_so(start, node):
-    process = start(node, robot_description_file='nowhere.urdf')
+    process = start(node, robot_description_file='nowhere.urdf', forked=False)
     assert process.wait() == 1
     (line,) = process.output.splitlines()
     assert line.startswith('[FATAL]')

@@ -23,18 +23,22 @@ _TROUBLE = ('Traceback', 'Error', '[ERROR]', '[FATAL]', 'terminate called', 'cor
 class Process:
     """A node of the package in its own process; its output goes to a file."""
 
-    def __init__(self, node, namespace, arguments, log, environment=None):
+    def __init__(self, node, namespace, arguments, log, environment, forks=None):
         self.node = node
         self.namespace = namespace
         self._log = log
+        environment = {**os.environ, **environment}
         with open(log, 'w', encoding='utf-8') as output:
+            if forks is not None:
+                self._process = forks.start(node, arguments, log, environment)
+                return
             self._process = subprocess.Popen(
                 [sys.executable, '-m', f'kron_dynamics.ros.{node}', '--ros-args', *arguments],
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 stdin=subprocess.DEVNULL,
                 # An aborted process prints the tracebacks of its threads.
-                env={**os.environ, 'PYTHONFAULTHANDLER': '1', **(environment or {})},
+                env={**environment, 'PYTHONFAULTHANDLER': '1'},
                 start_new_session=True,
             )
 
@@ -98,12 +102,22 @@ def parameter_file(path, parameters):
 class Launcher:
     """Starts nodes, and ends all of them with `close`."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, forks):
         self._folder = folder
+        self._forks = forks
         self.processes = []
 
     def __call__(
-        self, node, namespace='', *, joints=None, remap=None, files=(), environment=None, **values
+        self,
+        node,
+        namespace='',
+        *,
+        joints=None,
+        remap=None,
+        files=(),
+        environment=None,
+        forked=True,
+        **values,
     ):
         """Start a node.
 
@@ -114,6 +128,8 @@ class Launcher:
             remap: remapped names and their replacements.
             files: parameter files.
             environment: additional environment variables of the process.
+            forked: whether the process is a fork with the core imported; otherwise Python starts
+                and ends as for a user.
             values: the other parameters, with two underscores for the dot of a group.
         """
         parameters = {name.replace('__', '.'): value for name, value in values.items()}
@@ -122,7 +138,14 @@ class Launcher:
         arguments = [text for file in (*files, own) for text in ('--params-file', str(file))]
         for name, other in {'__ns': f'/{namespace}', **(remap or {})}.items():
             arguments += ['-r', f'{name}:={other}']
-        process = Process(node, namespace, arguments, own.with_suffix('.log'), environment)
+        process = Process(
+            node,
+            namespace,
+            arguments,
+            own.with_suffix('.log'),
+            environment or {},
+            self._forks if forked else None,
+        )
         self.processes.append(process)
         return process
 

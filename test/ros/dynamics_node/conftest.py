@@ -279,7 +279,7 @@ def the_bench(launcher, connect, bench_robot, bench_settings):
     """One process for the session, interrupted at its end."""
     bench_robot.prepare()
     bench_robot.frame('nozzle').prepare()
-    process = launcher('dynamics_node', 'bench', autostart=False, **bench_settings)
+    process = launcher('dynamics_node', 'bench', autostart=False, forked=False, **bench_settings)
     yield Bench(connect('bench'), bench_robot, process)
     process.stop(trouble=['[ERROR]'])
 

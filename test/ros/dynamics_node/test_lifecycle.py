@@ -185,7 +185,7 @@ def test_a_signal_ends_the_node_as_a_deactivation_does(
     start, connect, play, bench_robot, bench_settings, assert_close, number
 ):
     namespace = f'ends_by_{number.name.lower()}'
-    process = start('dynamics_node', namespace, **bench_settings)
+    process = start('dynamics_node', namespace, forked=False, **bench_settings)
     machine = play(connect(namespace), bench_robot, process)
     with machine.sending((0.1, 0.2, 0.05)):
         machine.client.wait_for(
