@@ -39,6 +39,11 @@ LONGEST = (
     *('test_payload.py', 'test_modal_content.py', 'test_lanes.py', 'test_flexible_load.py'),
     *('test_identify_command.py', 'test_fuzz.py', 'test_constraints_page.py'),
     *('test_analyze_command.py', 'test_interrupts.py', 'test_negrean_2012.py'),
+    # Those with ROS.
+    *('test_demo.py', 'test_commands.py', 'test_closed_loops.py', 'test_simulator_node.py'),
+    *('test_fault_stop.py', 'test_flexible_simulator.py', 'test_set_payload.py'),
+    *('test_examples.py', 'test_description.py', 'test_stacker_reclaimer.py'),
+    *('test_tuned_files.py', 'test_main.py', 'test_start_up.py', 'test_parameters.py'),
 )
 
 # The same examples in every run: a failure in CI is a failure on the desk.

@@ -59,7 +59,7 @@ def arm(folder):
     )
     return Mechanism(
         *(urdf, constraints, (0.1, -0.8, 0.3, 0.2, 0.0), (0.4, -1.1, 0.0, 0.5, 0.3)),
-        *(2.0, 8.0, 'elbow_joint', 200.0),
+        *(2.0, 8.0, 'elbow_joint', 100.0),
     )
 
 
@@ -73,7 +73,7 @@ def mechanism(request, tmp_path):
         return Mechanism(
             ROOT / 'urdf' / f'{name}.urdf',
             ROOT / 'config' / f'{name}.yaml',
-            *((5.0, 0.2, 0.1), (5.1, 0.203, 0.11), 4.0, 1.5, 'luff', 100.0),
+            *((5.0, 0.2, 0.1), (5.1, 0.203, 0.11), 4.0, 1.5, 'luff', 50.0),
         )
     urdf, constraints = ROOT / 'urdf' / 'four_bar.urdf', 'four_bar_constraints.yaml'
     return Mechanism(

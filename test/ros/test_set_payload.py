@@ -19,7 +19,7 @@ from kron_dynamics.ros.conversions import seconds
 pytestmark = [pytest.mark.ros, pytest.mark.interpreted]
 
 ROOT = Path(__file__).parents[2]
-PERIOD = 0.01
+PERIOD = 0.02
 RAMP = 0.5
 
 

@@ -218,8 +218,28 @@ class Machine:
 class Bench(Machine):
     """A machine whose node can be brought into any setting."""
 
+    _purpose = None
+
+    def keep(self, purpose, prepare):
+        """Prepare the node unless it is as it was left by a test of the same purpose.
+
+        Tests of a purpose change nothing in the node; all others configure it anew.
+        """
+        if self._purpose != purpose:
+            prepare()
+        self._purpose = purpose
+        self.forget()
+
+    def refer(self, *reference, **more):
+        """Send a reference; return None if it is accepted, else why it is refused."""
+        refused = super().refer(*reference, **more)
+        if refused is None:
+            self._purpose = None
+        return refused
+
     def unconfigure(self):
         """Bring the node back to where it knows neither model nor states."""
+        self._purpose = None
         state = self.client.lifecycle_state()
         if state == 'active':
             assert self.client.transition('deactivate')

@@ -44,6 +44,18 @@ def active(bench):
     return bench
 
 
+@pytest.fixture
+def unmoved(bench):
+    """The active node of tests whose references are all refused."""
+
+    def prepare():
+        bench.prepare(q=HELD)
+        bench.command()
+
+    bench.keep('refused references', prepare)
+    return bench
+
+
 def last_refusal(bench):
     values = {item.key: item.value for item in bench.client.next_status().values}
     return values.get('last refused reference')
@@ -135,12 +147,14 @@ SPINNING = [[1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
     ],
     ids=lambda value: value if isinstance(value, str) else '',
 )
-def test_what_cannot_be_followed_is_refused_with_the_reason(active, assert_close, reference, said):
-    reason = active.refer(*reference)
+def test_what_cannot_be_followed_is_refused_with_the_reason(
+    unmoved, assert_close, reference, said
+):
+    reason = unmoved.refer(*reference)
     assert said in reason
-    assert said in last_refusal(active)
+    assert said in last_refusal(unmoved)
     # What was followed before still is.
-    assert_close(active.command(HELD, after=1.0), active.robot.gravity_vector(HELD), rel=1e-9)
+    assert_close(unmoved.command(HELD, after=1.0), unmoved.robot.gravity_vector(HELD), rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -151,8 +165,8 @@ def test_what_cannot_be_followed_is_refused_with_the_reason(active, assert_close
         (['turn', 'lift'], 'point 0 has 3 positions, expected 2'),
     ],
 )
-def test_wrong_names_are_refused(active, names, said):
-    assert said in active.refer([0, 2], [HELD, GOAL], names=names)
+def test_wrong_names_are_refused(unmoved, names, said):
+    assert said in unmoved.refer([0, 2], [HELD, GOAL], names=names)
 
 
 def test_a_reference_of_the_past_is_refused(active):
@@ -201,8 +215,8 @@ def test_some_of_the_joints_move_and_the_others_hold(active, assert_close):
     ('start', 'duration', 'said'),
     [(950400.0, 2, 'in the future, expected at most 600 s'), (0.0, 2e9, 'takes 2e+09 s')],
 )
-def test_a_reference_of_another_age_is_refused(active, start, duration, said):
-    assert said in active.refer([0, duration], [HELD, GOAL], start=active.time + start)
+def test_a_reference_of_another_age_is_refused(unmoved, start, duration, said):
+    assert said in unmoved.refer([0, duration], [HELD, GOAL], start=unmoved.time + start)
 
 
 def test_points_one_by_one_are_followed_and_the_last_one_is_not_passed(active, assert_close):

@@ -21,7 +21,7 @@ EFFORT, RATE = (
 @pytest.fixture
 def ask(bench):
     """Call the service of a configured node with arrays."""
-    bench.configure(joints={**EFFORT, **RATE})
+    bench.keep('retiming', lambda: bench.configure(joints={**EFFORT, **RATE}))
 
     def request(**fields):
         flat = {
