@@ -5,8 +5,9 @@
 # Runs the tests; `make test` and `make test-long` call it. Arguments go to pytest; $PYTHON is the
 # interpreter.
 #
-# First those without ROS, then those whose processes talk to each other; two at a time, each worker
-# with ROS domains of its own. test/conftest.py says which tests stay together and in what order.
+# First those without ROS, two at a time; then those whose processes talk to each other, three at a
+# time, as they often wait, each worker with ROS domains of its own. test/conftest.py says which
+# tests stay together and in what order.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -21,16 +22,16 @@ export OPENBLAS_NUM_THREADS=1
 readonly NO_TESTS=5 # pytest's exit code where arguments select none
 chosen=0
 
-# part TITLE ARGUMENT...: ends the script where tests fail.
+# part TITLE WORKERS ARGUMENT...: ends the script where tests fail.
 part() {
   local code=0
   printf 'test: %s\n' "$1"
-  "$PYTHON" -m pytest --numprocesses 2 --dist loadscope "${@:2}" || code=$?
+  "$PYTHON" -m pytest --numprocesses "$2" --dist loadscope "${@:3}" || code=$?
   ((code == NO_TESTS)) && return
   ((code == 0)) || exit "$code"
   chosen=1
 }
 
-part 'without ROS' -m 'not ros' "$@"
-part 'with ROS' -m ros "$@"
+part 'without ROS' 2 -m 'not ros' "$@"
+part 'with ROS' 3 -m ros "$@"
 ((chosen)) || exit "$NO_TESTS"
