@@ -17,7 +17,7 @@ COMMANDS = {
     'derive': ['derive', STACKER, '--simplify'],
     'modes': ['modes', STACKER, '--flexible', FLEXIBLE],
 }
-MOMENTS = {'info': (0.0, 0.2, 0.45, 0.8), 'derive': (0.6, 1.3), 'modes': (0.7, 1.0)}
+MOMENTS = {'info': (0.0, 0.2, 0.45, 0.8), 'derive': (1.3,), 'modes': (0.7,)}
 
 
 def check(name: str, moment: float, whole_group: bool) -> int:
