@@ -210,7 +210,7 @@ def test_kernels_made_together_and_one_by_one_are_the_same(
     counts = [len(one.arguments) for one in recipes]
     together = make_kernels(recipes, model, 'together')
     assert len(list(own_cache.glob('*.so'))) >= 2
-    arguments = rng.uniform(-2, 2, (3, 21, model.n))
+    arguments = rng.uniform(-2, 2, (3, 9, model.n))
     for kernel, one, count in zip(together, recipes, counts, strict=True):
         (alone,) = make_kernels([one], model, 'alone')
         assert not kernel.report.cached
