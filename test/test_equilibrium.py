@@ -15,6 +15,8 @@ from scipy.optimize import fsolve
 import kron_dynamics as kd
 from kron_dynamics.equilibrium import quasi_static_equilibria, quasi_static_equilibrium
 
+pytestmark = pytest.mark.interpreted
+
 LENGTH, LINE_MASS, TIP_MASS, GRAVITY = 4.0, 3.0, 50.0, 9.80665
 # Turned about the vertical, then lifted; a mass at the end of the beam, and nothing else.
 TEXT = f"""<robot name="crane"><link name="base"/>

@@ -28,6 +28,8 @@ from kron_dynamics.elementary import sin
 from kron_dynamics.kinematics import forward_kinematics
 from kron_dynamics.model.tree import roll_pitch_yaw
 
+pytestmark = pytest.mark.interpreted
+
 END, TIP = Attachment('coupler', (0.9, 0.0, 0.0)), Attachment('rocker', (0.7, 0.0, 0.0))
 PIN = PointLoop('pin', END, TIP, components='xy')
 LENGTHS = 0.35, 0.9, 0.7, 1.0

@@ -26,6 +26,8 @@ from kron_dynamics.constraints import (
 )
 from kron_dynamics.elementary import cos, sin
 
+pytestmark = pytest.mark.interpreted
+
 END, TIP = Attachment('coupler', (0.9, 0.0, 0.0)), Attachment('rocker', (0.7, 0.0, 0.0))
 LEFT, RIGHT = Attachment('left3', (0.3, 0.1, 0.0)), Attachment('right3', (0.3, -0.1, 0.0))
 START = [0.9, -0.4, 1.5]
