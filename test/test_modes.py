@@ -18,6 +18,8 @@ from kron_dynamics.linearized import LinearizedModel
 from kron_dynamics.modes import joint_map, joint_range, most_influential_joint, payload_map, pose
 from kron_dynamics.modes.mode_tracking import Vibrations
 
+pytestmark = pytest.mark.interpreted
+
 ROOT = Path(__file__).parents[1]
 STACKER = str(ROOT / 'urdf' / 'stacker_reclaimer.urdf')
 FLEXIBLE = str(ROOT / 'config' / 'stacker_reclaimer_flexible.yaml')

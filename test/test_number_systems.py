@@ -17,6 +17,8 @@ from kron_dynamics.kernels.specification import KernelSpecification
 from kron_dynamics.kronecker import khang_derivative
 from kron_dynamics.model import RobotModel, load_model
 
+pytestmark = pytest.mark.interpreted
+
 QUANTITIES: dict[str, Callable[..., Any]] = {
     'mass_matrix': dynamics.mass_matrix,
     'velocity_free_coriolis_matrix': dynamics.velocity_free_coriolis_matrix,

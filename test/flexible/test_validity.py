@@ -21,6 +21,8 @@ from kron_dynamics.modes import joint_map, payload_map
 from kron_dynamics.resources import resource_path
 from kron_dynamics.simulation import Plant
 
+pytestmark = pytest.mark.interpreted
+
 LENGTH, MASS = 4.0, 3.0
 J = MASS * LENGTH**3 / 12
 TEXT = f"""<robot name="pair"><link name="base"/>
