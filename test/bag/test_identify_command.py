@@ -13,6 +13,8 @@ import pytest
 import kron_dynamics as kd
 from kron_dynamics.cli import main
 
+pytestmark = pytest.mark.interpreted
+
 # What the arm of the bags is described as: other masses, no friction.
 WRONG = (
     ('<mass value="8"/>', '<mass value="10"/>'),

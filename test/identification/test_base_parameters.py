@@ -11,6 +11,8 @@ from sampled_runs import machine
 import kron_dynamics as kd
 from kron_dynamics.identification.base_parameters import BaseParameters, base_parameters
 
+pytestmark = pytest.mark.interpreted
+
 
 def regressors(robot: kd.Robot, rng: np.random.Generator, count: int = 100) -> np.ndarray:
     return robot.regressor(*rng.uniform(-1.5, 1.5, (3, count, robot.n)))

@@ -18,6 +18,8 @@ from kron_dynamics.identification.friction import (
     presliding_state,
 )
 
+pytestmark = pytest.mark.interpreted
+
 
 @pytest.fixture(scope='module')
 def robot() -> kd.Robot:

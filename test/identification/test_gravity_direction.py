@@ -18,6 +18,8 @@ from kron_dynamics.identification.gravity_direction import (
     tilted_gravity,
 )
 
+pytestmark = pytest.mark.interpreted
+
 DEGREE = np.pi / 180.0
 
 

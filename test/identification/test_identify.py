@@ -20,6 +20,8 @@ from kron_dynamics.identification.base_parameters import base_parameters
 from kron_dynamics.identification.description import beside_the_urdf, identified_urdf
 from kron_dynamics.identification.pseudo_inertia import is_consistent
 
+pytestmark = pytest.mark.interpreted
+
 PROJECT = Path(__file__).parents[2]
 STACKER = PROJECT / 'urdf' / 'stacker_reclaimer.urdf'
 CONFIG = PROJECT / 'config'

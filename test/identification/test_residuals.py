@@ -14,6 +14,8 @@ from kron_dynamics.identification.friction import BASIC_TERMS, friction_regresso
 from kron_dynamics.identification.residuals import residual_of, with_described_rotors
 from kron_dynamics.identification.rows import Rows
 
+pytestmark = pytest.mark.interpreted
+
 
 @pytest.fixture(scope='module')
 def robot() -> kd.Robot:

@@ -13,6 +13,8 @@ from kron_dynamics.exceptions import NonFiniteError, ParameterError, ShapeError
 from kron_dynamics.identification.motion import Motion
 from kron_dynamics.identification.rows import FORMS, joined, regressor_rows
 
+pytestmark = pytest.mark.interpreted
+
 TERMS = ('coulomb', 'viscous', 'offset', 'asymmetry', 'stribeck', 'cubic')
 SMOOTH = ('viscous', 'offset', 'cubic')
 

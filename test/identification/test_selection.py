@@ -15,6 +15,8 @@ from kron_dynamics.identification.motion import Motion
 from kron_dynamics.identification.selection import choose_structure
 from kron_dynamics.identification.structure import Structure
 
+pytestmark = pytest.mark.interpreted
+
 STEP = 0.01
 TERMS = ('coulomb', 'viscous', 'offset')
 

@@ -14,6 +14,8 @@ import kron_dynamics as kd
 from kron_dynamics.bag import analyze_bag
 from kron_dynamics.bag.outputs.series import quantities_of, series_blocks
 
+pytestmark = pytest.mark.interpreted
+
 ROOT = Path(__file__).parents[3]
 
 

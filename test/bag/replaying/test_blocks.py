@@ -17,6 +17,8 @@ from kron_dynamics.bag.results import joint_results, tip_results
 from kron_dynamics.bag.series.runs import find_runs
 from kron_dynamics.bag.smoothness import smoothness
 
+pytestmark = pytest.mark.interpreted
+
 
 def recorded_run(make_bag, arm, arm_motion, jitter=0.0):
     """Two stretches with noise, efforts that are late, and the tip's acceleration."""

@@ -13,6 +13,8 @@ from kron_dynamics.bag.outputs.text_report import format_report
 from kron_dynamics.bag.replaying.effort_delay import EffortDelay
 from kron_dynamics.simulation import Plant
 
+pytestmark = pytest.mark.interpreted
+
 
 @pytest.fixture
 def shifted_bag(make_bag, arm, arm_urdf, arm_motion, make_motion):

@@ -14,6 +14,8 @@ from kron_dynamics.equilibrium import quasi_static_equilibria
 from kron_dynamics.resources import resource_path
 from kron_dynamics.simulation import Plant
 
+pytestmark = pytest.mark.interpreted
+
 URDF = resource_path('urdf', 'stacker_reclaimer.urdf')
 FLEXIBLE = resource_path('config', 'stacker_reclaimer_flexible.yaml')
 STEP = 0.005

@@ -15,6 +15,8 @@ from kron_dynamics.bag.series.runs import find_runs
 from kron_dynamics.cli import main
 from kron_dynamics.exceptions import BagError, ParameterError
 
+pytestmark = pytest.mark.interpreted
+
 ARM, TOOL = '/arm/joint_states', '/gripper/joint_states'
 
 

@@ -16,6 +16,8 @@ from kron_dynamics.bag.reading.reader import read_bag
 from kron_dynamics.bag.series.recorded_robots import left_out, recorded_robots
 from kron_dynamics.exceptions import BagError
 
+pytestmark = pytest.mark.interpreted
+
 ROOT = Path(__file__).parents[3]
 DESCRIPTION = 'robot_description'
 

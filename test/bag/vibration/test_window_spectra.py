@@ -12,6 +12,8 @@ from kron_dynamics.bag.vibration.predicted_modes import predicted_modes
 from kron_dynamics.bag.vibration.vibration_records import vibration_record
 from kron_dynamics.bag.vibration.window_spectra import window_spectra
 
+pytestmark = pytest.mark.interpreted
+
 PERIOD, COUNT, LENGTH = 0.008, 300, 94
 JOINTS, EFFORTS, ACCELEROMETER = 6, slice(6), slice(6, 9)
 AWAY = np.array([0.2, 0.1, 0.2, 0.0, 0.1, 0.0])

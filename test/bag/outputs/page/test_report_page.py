@@ -18,6 +18,8 @@ from kron_dynamics.bag.outputs.page import plot_data
 from kron_dynamics.bag.outputs.result_tables import result_tables
 from kron_dynamics.bag.outputs.series import series_blocks
 
+pytestmark = pytest.mark.interpreted
+
 HOSTILE = '</script><script>alert("1")</script><img src=http://x.example/ onerror=alert(2)>'
 
 
