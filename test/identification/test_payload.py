@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -25,14 +26,20 @@ NOISE = 0.05
 LOAD = RigidPayload(2.0, [0.05, -0.03, 0.08], 0.003 * np.eye(3))
 
 
+@cache
 def described():
     return kd.loads(identified_arm('6'))
 
 
+@cache
+def machine(mass, payload):
+    """The arm with a mass of the lower arm that carries a payload: its kernels are traced once."""
+    return kd.loads(identified_arm(mass), payload={} if payload is None else {'tool': payload})
+
+
 def record(payload, seed, moving=(1.0, 1.0, 1.0), duration=20.0, wrong=True):
     """Motion of a machine whose lower arm is heavier, with friction and offsets."""
-    loads = {} if payload is None else {'tool': payload}
-    real = kd.loads(identified_arm('7' if wrong else '6'), payload=loads)
+    real = machine('7' if wrong else '6', payload)
     random = np.random.default_rng(seed)
     time = np.arange(0.0, duration, 0.01)
     frequency = 2 * np.pi * random.uniform(0.1, 0.6, (3, 3))
