@@ -22,6 +22,7 @@ TRUSTED_SHARE = 0.05
 GYRATION_SHARE = 0.1
 # Prior standard deviation of gear friction, as a share of the transmitted effort.
 LOAD_FRICTION = 0.1
+_UPPER = np.triu_indices(3)
 
 
 def model_prior(
@@ -72,7 +73,7 @@ def model_prior(
 def point_inertia(center: FloatArray) -> FloatArray:
     """Return xx, xy, xz, yy, yz, zz, shape (6,), of the inertia of 1 kg at `center`, m^2."""
     full = center @ center * np.eye(3) - np.outer(center, center)
-    return np.asarray(full[np.triu_indices(3)])
+    return np.asarray(full[_UPPER])
 
 
 def point_inertia_slope(center: FloatArray) -> FloatArray:
@@ -80,5 +81,5 @@ def point_inertia_slope(center: FloatArray) -> FloatArray:
     columns = []
     for axis in np.eye(3):
         full = 2.0 * (center @ axis) * np.eye(3) - np.outer(center, axis) - np.outer(axis, center)
-        columns.append(full[np.triu_indices(3)])
+        columns.append(full[_UPPER])
     return np.column_stack(columns)
