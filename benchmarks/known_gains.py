@@ -128,7 +128,7 @@ def run(driven: Driven, seed: int) -> Outcome:
     rows = [structure.rows(robot, fits[0].applied([motion])) for motion in (third, empty)]
     center = None if driven.machine.place else np.zeros(3)
     payload = fit_payload(robot, driven.link, rows[0], rows[1], center=center).whole
-    return Outcome(gains, fits[0].told(robot), fits[1].told(robot), payload, unknown.mass)
+    return Outcome(gains, fits[0].reported(robot), fits[1].reported(robot), payload, unknown.mass)
 
 
 def table(driven: Driven, outcomes: Sequence[Outcome]) -> list[str]:
@@ -136,7 +136,7 @@ def table(driven: Driven, outcomes: Sequence[Outcome]) -> list[str]:
     robot = driven.described
     lines = [
         f'{robot.model.name}: {len(outcomes)} runs; gains in %',
-        '  joint                 mean error  largest  half interval  held  within 2 %  told',
+        '  joint                 mean error  largest  half interval  held  within 2 %  ident.',
     ]
     errors = 100.0 * np.array([outcome.errors(outcome.found) for outcome in outcomes])
     wrong = 100.0 * np.array([outcome.errors(outcome.wrong) for outcome in outcomes])
@@ -148,7 +148,8 @@ def table(driven: Driven, outcomes: Sequence[Outcome]) -> list[str]:
         own = errors[:, joint]
         lines.append(
             f'  {name:20s} {own.mean():11.3f} {np.abs(own).max():8.3f} {np.median(half):14.3f} '
-            f'{sum(held):5d} {sum(np.abs(own) < 2.0):11d} {sum(g.is_told for g in found):5d}'
+            f'{sum(held):5d} {sum(np.abs(own) < 2.0):11d} '
+            f'{sum(gain.is_identifiable for gain in found):6d}'
         )
     masses = np.array([o.payload.mass / o.mass - 1.0 for o in outcomes])
     held = [o.payload.mass_interval[0] <= o.mass <= o.payload.mass_interval[1] for o in outcomes]

@@ -35,13 +35,13 @@ class ClosedLoopModel(RobotModel):
     Attributes:
         tree: the spanning tree: the robot without the constraints.
         closing: map from the coordinates of the drives to all coordinates of the tree.
-        told: description of the constraints as text, for the fingerprint.
+        description: description of the constraints as text, for the fingerprint.
         stiff: the same robot with rigid links; None if no link is flexible.
     """
 
     tree: RobotModel
     closing: ClosingMap
-    told: str
+    description: str
     stiff: ClosedLoopModel | None = None
 
     @classmethod
@@ -89,8 +89,8 @@ class ClosedLoopModel(RobotModel):
                 *_passive_friction(tree, others),
             ),
         }
-        told = system.description or ''
-        return cls(**shared, tree=tree, closing=closing, told=told, stiff=stiff)
+        description = system.description or ''
+        return cls(**shared, tree=tree, closing=closing, description=description, stiff=stiff)
 
     @property
     def has_closed_loops(self) -> bool:
@@ -140,7 +140,7 @@ class ClosedLoopModel(RobotModel):
         """Hex digest of all numbers and names that the equations depend on."""
         closing = self.closing
         digest = hashlib.sha256(f'{self.tree.fingerprint} {self.joint_names}'.encode())
-        digest.update(f'{self.told} {closing.choice.independent} {closing.series}'.encode())
+        digest.update(f'{self.description} {closing.choice.independent} {closing.series}'.encode())
         digest.update(closing.targets.tobytes() + closing.start.tobytes())
         return digest.hexdigest()
 

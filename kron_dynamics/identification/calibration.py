@@ -41,9 +41,9 @@ class Calibration:
         """Return the motions with efforts in N m or N, and with loads whose inertia is known."""
         return list(motions) if self.gains is None else self.gains.applied(motions)
 
-    def told(self, robot: Robot) -> tuple[Gain, ...]:
+    def reported(self, robot: Robot) -> tuple[Gain, ...]:
         """Return the estimated gains."""
-        return () if self.gains is None else self.gains.told(robot)
+        return () if self.gains is None else self.gains.reported(robot)
 
 
 def calibrate(

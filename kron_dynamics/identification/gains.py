@@ -77,7 +77,7 @@ class GainFit:
             for motion in motions
         ]
 
-    def told(self, robot: Robot) -> tuple[Gain, ...]:
+    def reported(self, robot: Robot) -> tuple[Gain, ...]:
         """Return the estimated gains with their 95 % intervals."""
         found = []
         for place, joint in enumerate(self.joints):

@@ -101,7 +101,7 @@ def identify(
         _seconds(held),
         split,
         (*notes, *unit_notes(robot, rows, training, structure.terms)),
-        calibration.told(robot),
+        calibration.reported(robot),
     )
 
 

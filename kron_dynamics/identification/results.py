@@ -60,7 +60,7 @@ class Gain:
         value: negative if efforts are recorded with the opposite sign.
         low: lower end of the 95 % interval.
         high: upper end.
-        is_told: whether the gain is identifiable from the motion with known loads.
+        is_identifiable: whether the gain is identifiable from the motion with known loads.
     """
 
     joint: str
@@ -68,7 +68,7 @@ class Gain:
     value: float
     low: float
     high: float
-    is_told: bool
+    is_identifiable: bool
 
 
 @dataclass(frozen=True, eq=False)

@@ -59,7 +59,7 @@ def test_gains_of_currents_let_payload_find_an_unknown_mass(bags, arm_urdf, caps
     found = json.loads((output / 'identification.json').read_text(encoding='utf-8'))
     for gain, true in zip(found['gains'], GAINS, strict=True):
         assert gain['value'] == pytest.approx(true, rel=0.02)
-        assert gain['low'] < gain['value'] < gain['high'] and gain['is_told']
+        assert gain['low'] < gain['value'] < gain['high'] and gain['is_identifiable']
     (asked,) = found['options']['loaded']
     assert asked['loads'][0]['mass'] == 2.5 and asked['loads'][0]['inertia'] is None
     assert asked['bags'] == [str(bags / 'loaded')]

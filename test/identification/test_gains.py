@@ -123,8 +123,8 @@ def test_gains_are_found_without_bias_and_with_their_intervals() -> None:
     robot, errors, held, half, naive = described(), [], [], [], []
     for seed in range(8):
         motions = [record(None, 2 * seed), carrying(record(STATED, 2 * seed + 1))]
-        found = gains_of(robot, motions).told(robot)
-        assert all(gain.is_told for gain in found)
+        found = gains_of(robot, motions).reported(robot)
+        assert all(gain.is_identifiable for gain in found)
         values = np.array([gain.value for gain in found])
         errors.append(values / GAINS - 1.0)
         held.append([g.low <= k <= g.high for g, k in zip(found, GAINS, strict=True)])
@@ -193,9 +193,9 @@ def test_joint_that_never_feels_the_load_cannot_be_told() -> None:
     # The vertical axis hardly accelerates, and noise hides what the others do to it.
     slow = {'slow': 0.02, 'noise': 4.0}
     motions = [record(None, 1, **slow), carrying(record(STATED, 2, **slow))]
-    turn, lift, roll = gains_of(robot, motions).told(robot)
-    assert not turn.is_told and turn.high / turn.low > 1.2
-    assert lift.is_told and roll.is_told
+    turn, lift, roll = gains_of(robot, motions).reported(robot)
+    assert not turn.is_identifiable and turn.high / turn.low > 1.2
+    assert lift.is_identifiable and roll.is_identifiable
 
 
 def test_known_gains_tell_those_of_the_others_without_a_load() -> None:
@@ -203,7 +203,7 @@ def test_known_gains_tell_those_of_the_others_without_a_load() -> None:
     motions = [record(None, seed, gains=np.array([1.0, 1.0, 0.7])) for seed in (1, 2)]
     fit = gains_of(robot, motions, np.array([2]))
     np.testing.assert_array_equal(fit.factors[:2], 1.0)
-    (roll,) = fit.told(robot)
+    (roll,) = fit.reported(robot)
     assert roll.joint == 'roll' and roll.low < 0.7 < roll.high
 
 

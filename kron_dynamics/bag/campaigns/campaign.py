@@ -60,7 +60,7 @@ def _job(bag: FoundBag, module: str, common: Mapping[str, Any], folder: Path) ->
 def run_campaign(
     jobs: Sequence[Job],
     runner: Runner,
-    told: Callable[[JobResult, bool], None],
+    on_result: Callable[[JobResult, bool], None],
     output: Path,
 ) -> list[JobResult]:
     """Run the jobs without earlier results; return the results of all jobs, in their order.
@@ -68,7 +68,7 @@ def run_campaign(
     Args:
         jobs: from `make_jobs`.
         runner: `run_locally` or `run_on_cluster` with its other arguments bound.
-        told: called with each result, and whether it is from an earlier campaign.
+        on_result: called with each result, and whether it is from an earlier campaign.
         output: folder of the campaign, in which no other campaign runs; left-over work folders of
             killed jobs are removed.
     """
@@ -77,10 +77,10 @@ def run_campaign(
     for job in jobs:
         if before := finished(job):
             results[job.name] = before
-            told(before, True)
+            on_result(before, True)
     left = [job for job in jobs if job.name not in results]
     for result in runner(left):
         results[result.name] = result
-        told(result, False)
+        on_result(result, False)
     sweep(output)
     return [results[job.name] for job in jobs]

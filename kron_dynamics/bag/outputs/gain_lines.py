@@ -23,7 +23,7 @@ def gain_lines(gains: Sequence[Gain], scale: Mapping[str, float | str]) -> list[
     rows = [['joint', 'unit', 'gain', 'from', 'to', '']]
     for gain in gains:
         shown = [f'{value:.5g}' for value in (gain.value, gain.low, gain.high)]
-        mark = '' if gain.is_told else 'not identifiable: the loads hardly act on it'
+        mark = '' if gain.is_identifiable else 'not identifiable: the loads hardly act on it'
         rows.append([gain.joint, f'{gain.unit} per unit', *shown, mark])
     lines = ['gains of the recorded efforts (95 % interval)', *table(rows)]
     options = scale_options(gains, scale)
@@ -44,7 +44,7 @@ def scale_options(gains: Sequence[Gain], scale: Mapping[str, float | str]) -> st
     """
     options = []
     for gain in gains:
-        if gain.is_told:
+        if gain.is_identifiable:
             before = scale.get(f'{gain.joint}:effort', 1.0)
             factor = UNITS[before][0] if isinstance(before, str) else before
             options.append(f'--scale {gain.joint}:effort={factor * gain.value:.6g}')
