@@ -15,6 +15,8 @@ import kron_dynamics as kd
 from kron_dynamics.cli import main
 from kron_dynamics.model.payload import RigidPayload
 
+pytestmark = pytest.mark.interpreted
+
 # The arm of the bags carries it at the origin of its tool; what is carried later is lighter.
 KNOWN, UNKNOWN = RigidPayload(2.5), RigidPayload(1.2)
 # N m or N per A, and what the driver multiplies currents with, for a unit of its own.
