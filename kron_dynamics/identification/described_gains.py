@@ -78,7 +78,7 @@ def described_gains(
 def unit_notes(
     robot: Robot, rows: Rows, motions: Sequence[Motion], terms: Sequence[str]
 ) -> list[str]:
-    """Return a line for each joint whose efforts seem to be recorded in another unit.
+    """Return a line for each joint whose efforts seem to be in another unit, one for all signs.
 
     Args:
         robot: the robot as described.
@@ -88,7 +88,16 @@ def unit_notes(
     """
     factors, correlation = described_gains(robot, rows, motions, terms)
     notes = []
+    opposite = (correlation < -ALIKE) & (factors > -OTHER_UNIT) & (factors < -1.0 / OTHER_UNIT)
+    if opposite.any():
+        names = ', '.join(f"'{robot.joint_names[k]}'" for k in np.flatnonzero(opposite))
+        notes.append(
+            f'joints {names}: efforts are recorded with the opposite sign (--scale '
+            f'JOINT:effort=-1), or gravity is opposite to the described one (--gravity)'
+        )
     for joint, name in enumerate(robot.joint_names):
+        if opposite[joint]:
+            continue
         other = not 1.0 / OTHER_UNIT < factors[joint] < OTHER_UNIT
         if other and abs(correlation[joint]) > ALIKE:
             notes.append(

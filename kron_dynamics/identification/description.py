@@ -25,8 +25,8 @@ def identified_urdf(
     """Return a URDF with identified masses, inertias and friction, and notes about it.
 
     Only <inertial> and <dynamics> change. A body of several links fixed to each other is written
-    into the link that its joint moves. The other links keep their inertias if the remainder for
-    the moving link is physically consistent; else theirs are merged into it.
+    into the link that its joint moves. The other links keep their inertias if these and the
+    remainder for the moving link are physically consistent; else theirs are merged into it.
 
     Args:
         text: the URDF that the model was loaded from.
@@ -54,16 +54,21 @@ def identified_urdf(
         others = [part for part in body.parts if part.links != (moving,)]
         if not others and body.links and body.links != (moving,):
             others = [body]
-        left = own - sum((parameters_of([part]) for part in others), np.zeros(len(own)))
-        if others and not (is_consistent(left) and left[0] >= LEAST_SHARE * own[0]):
-            names = [name for part in others for name in part.links]
-            for name in names:
-                links[name].remove(links[name].find('inertial'))
+        kept = [part for part in others if is_consistent(parameters_of([part]))]
+        left = own - sum((parameters_of([part]) for part in kept), np.zeros(len(own)))
+        if kept and not (is_consistent(left) and left[0] >= LEAST_SHARE * own[0]):
+            kept, left = [], own
+        merged = [part for part in others if part not in kept]
+        for name in (name for part in merged for name in part.links):
+            links[name].remove(links[name].find('inertial'))
+        names = [name for part in merged if parameters_of([part]).any() for name in part.links]
+        if names:
             notes.append(
                 f"link '{moving}' includes the inertia of links fixed to it: {', '.join(names)}"
             )
-            left = own
         _set_inertial(links[moving], left)
+    for link in links.values():
+        _without_zeros(link)
     for place, name in enumerate(model.joint_names):
         _set_dynamics(joints[name], *map(float, found.described_friction[place]))
     tree = root.getroottree()
@@ -113,6 +118,22 @@ def _set_inertial(link: etree._Element, ten: FloatArray) -> None:
     names = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
     tensor = {f'i{"xyz"[i]}{"xyz"[j]}': _number(inertia[i, j]) for i, j in names}
     _child(inertial, 'inertia', **tensor)
+
+
+def _without_zeros(link: etree._Element) -> None:
+    """Remove an inertial that says nothing but zeros: other programs take it for impossible."""
+    for inertial in link.findall('inertial'):
+        said = [
+            value
+            for child in inertial.iterchildren('mass', 'inertia')
+            for value in child.attrib.values()
+        ]
+        try:
+            empty = not any(map(float, said))
+        except ValueError:
+            continue
+        if empty:
+            link.remove(inertial)
 
 
 def _set_dynamics(joint: etree._Element, coulomb: float, viscous: float) -> None:

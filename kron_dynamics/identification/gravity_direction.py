@@ -13,6 +13,8 @@ from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
+# Angle from which gravity counts as described wrongly, rad: no base stands so far from level.
+WRONG_ANGLE = np.deg2rad(6.0)
 TILT_NAMES = ('gravity across, first', 'gravity across, second')
 
 
@@ -42,6 +44,25 @@ def tilted_gravity(gravity: FloatArray, across: FloatArray) -> FloatArray:
     size = float(np.linalg.norm(gravity))
     left = np.sqrt(max(size**2 - float(across @ across), 0.0))
     return np.asarray(gravity / size * left + across @ tilt_axes(gravity))
+
+
+def tilt_notes(gravity: FloatArray, across: FloatArray) -> list[str]:
+    """Return a line if gravity is so far from the described one that it should be given.
+
+    Args:
+        gravity: described gravity, shape (3,), m/s^2, not zero.
+        across: components along `tilt_axes`, shape (2,), m/s^2.
+    """
+    found = tilted_gravity(gravity, across)
+    found = found * np.linalg.norm(gravity) / np.linalg.norm(found)
+    angle = float(np.arccos(np.clip(found @ gravity / (gravity @ gravity), -1.0, 1.0)))
+    if angle < WRONG_ANGLE:
+        return []
+    return [
+        f'gravity is {np.rad2deg(angle):.0f} deg off the described one, and such a tilt is '
+        f'estimated with the described masses: specify it, for instance --gravity '
+        f'{" ".join(f"{value:.3g}" for value in found)}'
+    ]
 
 
 def tilt_regressor(robot: Robot, q: FloatArray) -> FloatArray:

@@ -20,7 +20,7 @@ from kron_dynamics.identification.gain_spread import (
     widened,
     widened_fit,
 )
-from kron_dynamics.identification.gravity_direction import tilted_gravity
+from kron_dynamics.identification.gravity_direction import tilt_notes, tilted_gravity
 from kron_dynamics.identification.least_squares import LeastSquares, weighted_least_squares
 from kron_dynamics.identification.motion import Motion
 from kron_dynamics.identification.parameter_table import base_table, parameter_table
@@ -78,7 +78,7 @@ def identify(
     x, count = weighted.fit.parameters, len(robot.inertial_parameters())
     basic = Structure(structure.width, 'acceleration').rows(robot, training)
     plain = _least_squares(basic, robust=False)
-    notes = _notes(robot, standing, weighted, plain)
+    notes = _notes(robot, structure, standing, weighted, plain)
     free = widened(calibration.gains, robot, _least_squares(rows), rows, training)
     described = _described(robot, basic, rows, weighted)
     return Identification(
@@ -160,7 +160,11 @@ def _split(
 
 
 def _notes(
-    robot: Robot, standing: BoolArray, weighted: WeightedFit, plain: LeastSquares | None
+    robot: Robot,
+    structure: Structure,
+    standing: BoolArray,
+    weighted: WeightedFit,
+    plain: LeastSquares | None,
 ) -> list[str]:
     notes = []
     for joint, name in enumerate(robot.joint_names):
@@ -174,6 +178,8 @@ def _notes(
         elif weighted.outliers[joint] > MANY_OUTLIERS:
             share = 100.0 * weighted.outliers[joint]
             notes.append(f"joint '{name}': {share:.0f} % of the rows are outliers and not used")
+    if structure.tilt:
+        notes += tilt_notes(robot.model.gravity, weighted.fit.parameters[-2:])
     if plain is None:
         notes.append('too little motion for least squares: the description dominates the result')
     return notes

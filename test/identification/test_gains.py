@@ -233,6 +233,15 @@ def test_currents_are_pointed_out() -> None:
     assert all('--estimate-gains' in note for note in notes)
 
 
+def test_efforts_of_the_opposite_sign_are_pointed_out_on_one_line() -> None:
+    robot = described()
+    motions = [record(None, 1, gains=np.array([-1.0, -1.0, 1.0]))]
+    rows = STRUCTURE.rows(robot, motions)
+    (note,) = unit_notes(robot, rows, motions, STRUCTURE.terms)
+    assert "joints 'turn', 'lift': " in note
+    assert 'JOINT:effort=-1' in note and '--gravity' in note and '--estimate-gains' not in note
+
+
 def test_efforts_that_do_not_go_with_those_described_are_no_other_unit() -> None:
     robot = described()
     motion = record(None, 1)

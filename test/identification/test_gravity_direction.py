@@ -14,6 +14,7 @@ import kron_dynamics as kd
 from kron_dynamics.identification import Motion, identify
 from kron_dynamics.identification.gravity_direction import (
     tilt_axes,
+    tilt_notes,
     tilt_regressor,
     tilted_gravity,
 )
@@ -80,3 +81,11 @@ def test_a_level_base_is_found_level() -> None:
     level = described.model.gravity
     off = np.linalg.norm(np.cross(found.gravity, level)) / (level @ level)
     assert off < 0.01 * DEGREE
+
+
+def test_gravity_that_is_described_wrongly_is_told_with_the_option() -> None:
+    level = np.array([0.0, 0.0, -9.81])
+    assert tilt_notes(level, 9.81 * np.sin(5.0 * DEGREE) * np.array([0.6, -0.8])) == []
+    # As estimated for an arm on a wall, whose masses are a few per cent heavier than described.
+    (note,) = tilt_notes(level, np.array([10.05, -0.17]))
+    assert note.startswith('gravity is 90 deg off') and note.endswith('--gravity 9.81 -0.166 0')

@@ -150,6 +150,37 @@ def test_the_new_urdf_says_what_was_found_and_keeps_the_rest(case: tuple) -> Non
     assert set(beside['joints']) == set(described.joint_names)  # type: ignore[call-overload]
 
 
+def test_links_with_impossible_inertia_do_not_stay_in_the_new_urdf(case: tuple) -> None:
+    described, _, _, found = case
+    moving = described.model.bodies[-1].links[0]
+    text = description('stacker' if described.n == 3 else 'ur5').text
+    root = etree.fromstring(text.encode())
+    children = {child.get('link') for child in root.iterfind('joint/child')}
+    (base,) = {link.get('name') for link in root.iterfind('link')} - children
+    for name, mass, izz, on in (
+        ('empty', 0.0, 0.0, moving),
+        ('impossible', 1e-3, 1.0, moving),
+        ('ground', 0.0, 0.0, base),
+    ):
+        inertia = f'ixx="{mass}" iyy="{mass}" izz="{izz}" ixy="0" ixz="0" iyz="0"'
+        text = text.replace(
+            '</robot>',
+            f'<link name="{name}"><inertial><mass value="{mass}"/><inertia {inertia}/></inertial>'
+            f'</link><joint name="{name}" type="fixed"><parent link="{on}"/>'
+            f'<child link="{name}"/></joint></robot>',
+        )
+    with pytest.warns(UserWarning):
+        model = kd.loads(text).model
+    written, notes = identified_urdf(text, model, found)
+    root = etree.fromstring(written.encode())
+    for name in ('empty', 'impossible', 'ground'):
+        assert root.find(f"link[@name='{name}']/inertial") is None
+    assert len(notes) == 1 and 'impossible' in notes[0] and 'empty' not in notes[0]
+    bodies = found.inertial[: -described.n]
+    new = kd.loads(written).inertial_parameters()[: -described.n]
+    np.testing.assert_allclose(new, bodies, atol=1e-12 * np.abs(bodies).max())
+
+
 def test_a_joint_shows_what_is_seen_by_a_thousandth_at_least(case: tuple) -> None:
     described, _, motion, found = case
     rows = found.structure.rows(described, [motion.part(0, round(0.7 * len(motion.time)))])
