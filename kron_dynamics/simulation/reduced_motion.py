@@ -69,18 +69,35 @@ def simulate_reduced(
     speeds = state_vector(u, 'u', robot.degrees_of_freedom)
     states = np.empty((count + 1, n + robot.degrees_of_freedom))
     states[0] = state = np.concatenate([robot.constrained.close(q), speeds])
+    directions = robot.velocity_matrix(state[:n])
     for k, t in enumerate(times[:-1].tolist()):
-        state = runge_kutta_step(rates, t, state, h)
-        if not np.isfinite(state).all():
+        state, before = runge_kutta_step(rates, t, state, h), directions
+        if np.isfinite(state).all():
+            if (np.abs(robot.residual(state[:n])) > _OPEN * scale).any():
+                state[:n] = robot.constrained.close(state[:n])
+            directions = robot.velocity_matrix(state[:n])
+        if not np.isfinite(state).all() or _is_reversed(before, directions):
             raise SingularConstraintError(
                 f'the speeds of {", ".join(robot.independent)} do not determine the motion at '
                 f'{t:.6g} s; choose other independent speeds'
             )
-        if (np.abs(robot.residual(state[:n])) > _OPEN * scale).any():
-            state[:n] = robot.constrained.close(state[:n])
         states[k + 1] = state
     q_all = states[:, :n]
     return ConstrainedTrajectory(times, q_all, robot.velocities(q_all, states[:, n:]))
+
+
+def _is_reversed(before: FloatArray, after: FloatArray) -> bool:
+    """Whether the directions of motion turned round between two poses.
+
+    The independent rows of B are those of the identity, so its columns change continuously until
+    the speeds no longer determine the motion: there the dependent rates pass through infinity, and
+    the tangent space that B spans is entered again with the opposite orientation.
+
+    Args:
+        before: velocity matrix B of the first pose, shape (n, m).
+        after: that of the second pose, shape (n, m).
+    """
+    return not np.linalg.det(before.T @ after) > 0.0
 
 
 def _rates(
