@@ -59,7 +59,7 @@ def test_machines_with_more_than_a_description(options, robot, links, tmp_path):
 @pytest.mark.parametrize(
     ('options', 'carrier'),
     [
-        (['--payload-inputs'], 'boom, for bucket_wheel, which is fixed to it'),
+        (['--payload-inputs'], 'boom, also for bucket_wheel, fixed to it'),
         (['--payload-inputs', 'boom'], 'boom'),
         (['--frame', 'boom', '--payload-inputs'], 'boom'),
     ],

@@ -135,7 +135,7 @@ def test_output_goes_to_a_file_and_the_report_to_the_terminal(tmp_path, capsys):
     shown = ' '.join(text.replace('#', ' ').split())
     assert ' '.join(captured.out.partition('\n\n')[0].split()) in shown
     assert '--delay 0.03 --flexible stacker_reclaimer_flexible.yaml`' in shown
-    assert re.search(r'the links vibrate from 0\.82 Hz on, 2\.73 times', shown)
+    assert re.search(r'lowest frequency of the links is 0\.82 Hz, 2\.73 times', shown)
     assert captured.err.startswith('kron_dynamics: warning: all joints have a bandwidth of 0.3 Hz')
 
 
