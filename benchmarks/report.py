@@ -18,7 +18,8 @@ _UNITS = ((1.0, 's'), (1e-3, 'ms'), (1e-6, 'us'), (0.0, 'ns'))
 
 def seconds_text(seconds: float) -> str:
     """Return a time with a fitting unit."""
-    scale, unit = next(pair for pair in _UNITS if seconds >= pair[0])
+    # A difference of two measured times may be below zero.
+    scale, unit = next(pair for pair in _UNITS if abs(seconds) >= pair[0])
     return f'{_digits(seconds / (scale or 1e-9))} {unit}'
 
 

@@ -139,7 +139,14 @@ def test_marks(changes, result, verdict):
 
 @pytest.mark.parametrize(
     ('seconds', 'text'),
-    [(4.21e-8, '42.1 ns'), (1.5e-6, '1.5 us'), (0.0123, '12.3 ms'), (2.0, '2 s'), (0.0, '0 ns')],
+    [
+        (-2.4e-3, '-2.4 ms'),
+        (4.21e-8, '42.1 ns'),
+        (1.5e-6, '1.5 us'),
+        (0.0123, '12.3 ms'),
+        (2.0, '2 s'),
+        (0.0, '0 ns'),
+    ],
 )
 def test_times_have_fitting_units(seconds, text):
     assert report.seconds_text(seconds) == text
