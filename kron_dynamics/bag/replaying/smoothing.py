@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 
@@ -175,6 +176,7 @@ class MovingSums:
         return self._transforms[size]
 
 
+@functools.lru_cache(maxsize=1024)
 def fast_length(count: int) -> int:
     """Return the least product of powers of 2, 3 and 5 that is `count` or more."""
     size = max(count, 1)
