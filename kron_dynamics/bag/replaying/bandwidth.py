@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kron_dynamics.bag.replaying.kernels import DerivativeKernels
-from kron_dynamics.bag.replaying.smoothing import fast_length
+from kron_dynamics.bag.replaying.smoothing import is_fast
 from kron_dynamics.typing import FloatArray
 
 # Most rows of one periodogram: no window removes motion at lower frequencies.
@@ -151,7 +151,7 @@ def power_density(parts: Sequence[FloatArray], step: float) -> tuple[FloatArray,
     """
     rows = min(SPECTRUM_ROWS, max(8, max(len(part) for part in parts) // 2))
     # An FFT of a prime number of rows takes five times as long.
-    while fast_length(rows) != rows:
+    while not is_fast(rows):
         rows -= 1
     angle = 2.0 * np.pi * np.arange(rows // 2 + 1) / rows
     sums, weight = np.zeros(len(angle)), 0

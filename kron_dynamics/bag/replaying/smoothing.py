@@ -180,12 +180,13 @@ class MovingSums:
 def fast_length(count: int) -> int:
     """Return the least product of powers of 2, 3 and 5 that is `count` or more."""
     size = max(count, 1)
-    while not _is_fast(size):
+    while not is_fast(size):
         size += 1
     return size
 
 
-def _is_fast(size: int) -> bool:
+def is_fast(size: int) -> bool:
+    """Return whether a length is a product of powers of 2, 3 and 5, for which the FFT is fast."""
     for prime in (2, 3, 5):
         while size % prime == 0:
             size //= prime
