@@ -9,6 +9,7 @@ something else. The check does not depend on the compiler.
 from __future__ import annotations
 
 import ctypes
+import functools
 import operator
 from collections.abc import Callable, Sequence
 from math import prod
@@ -61,8 +62,8 @@ def check_kernel(
     """Run a kernel for single states and for a batch, and compare the results.
 
     Straight-line code is compared with its trace at every state. Code with loops has no trace of
-    single operations: it is compared with the recorded function on floats, at one state, and the
-    results of the batch with those of single states.
+    single operations: it is compared with the recorded function on floats, at two states, one of
+    them with huge angles, and the results of the batch with those of single states.
 
     Args:
         address: address of the kernel,
@@ -85,24 +86,35 @@ def check_kernel(
         if isinstance(trace, Trace):
             expected, errors = _replayed(trace, rows)
             slacks = [_ROUNDING * _EPSILON * error for error in errors]
-            compared = slice(None)
-        else:
-            compared = slice(0, 1)
-            first = [row[0] for row in rows]
-            expected, again = (
-                _called(function, model, [row * factor for row in first])
-                for factor in (1.0, 1.0 + _EPSILON)
+            for results in (together, one_by_one):
+                for compared in zip(results, expected, slacks, strict=True):
+                    _compare(name, *compared)
+            return
+        for state in (0, _FAR):
+            _compare_loops(
+                name, state, rows, together, one_by_one, functools.partial(function, model)
             )
-            slacks = [
-                _ARGUMENTS_ROUNDED * np.abs(other - right)
-                for right, other in zip(expected, again, strict=True)
-            ]
-        for r, (right, slack) in enumerate(zip(expected, slacks, strict=True)):
-            for result in (together[r], one_by_one[r]):
-                _compare(name, result[compared], right, slack)
-            if compared != slice(None):
-                most = np.broadcast_to(np.nanmax(slack, initial=0.0), together[r].shape)
-                _compare(name, together[r], one_by_one[r], most)
+
+
+def _compare_loops(
+    name: str,
+    state: int,
+    rows: Sequence[FloatArray],
+    together: Sequence[FloatArray],
+    one_by_one: Sequence[FloatArray],
+    function: Callable[..., Any],
+) -> None:
+    """Compare results with the function on floats at one state, and batch and single states."""
+    expected, again = (
+        _called(function, [row[state] * factor for row in rows])
+        for factor in (1.0, 1.0 + _EPSILON)
+    )
+    for batch, singles, right, other in zip(together, one_by_one, expected, again, strict=True):
+        slack = _ARGUMENTS_ROUNDED * np.abs(other - right)
+        for result in (batch, singles):
+            _compare(name, result[state : state + 1], right, slack)
+        most = np.broadcast_to(np.nanmax(slack, initial=0.0), batch.shape)
+        _compare(name, batch, singles, most)
 
 
 def _states(arguments: Sequence[tuple[str, int]], model: RobotModel) -> list[FloatArray]:
@@ -182,11 +194,9 @@ def _replayed(
     return tables(values), tables(errors)
 
 
-def _called(
-    function: Callable[..., Any], model: RobotModel, values: Sequence[FloatArray]
-) -> list[FloatArray]:
+def _called(function: Callable[..., Any], values: Sequence[FloatArray]) -> list[FloatArray]:
     """Return the results of the recorded function on floats, shape (1, width) each."""
-    returned = function(model, *values)
+    returned = function(*values)
     results = returned if isinstance(returned, tuple) else (returned,)
     return [np.asarray(result, dtype=float).reshape(1, -1) for result in results]
 

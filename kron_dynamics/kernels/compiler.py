@@ -20,7 +20,7 @@ _FLAGS = (
     *('-std=c99', '-O2', '-fPIC', '-shared', '-w'),
     # A wrapper script for the compiler may put -ffast-math before these options.
     *('-fno-fast-math', '-fno-unsafe-math-optimizations'),
-    *('-fno-math-errno', '-ffp-contract=fast'),
+    *('-fno-math-errno', '-ffp-contract=off'),
 )
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeGuard
 
+from kron_dynamics.kernels.fused import FusedProducts, fused_products, multiply_add
 from kron_dynamics.kernels.loops.emit import LOOP_PRELUDE, loop_kernel
 from kron_dynamics.kernels.loops.trace import LoopTrace
 from kron_dynamics.kernels.prelude import WIDE_ANGLES, literal, prelude, symbol
@@ -46,7 +47,7 @@ def emit_c(traces: Sequence[Trace | LoopTrace]) -> str:
 def emit_lanes(traces: Sequence[Trace]) -> str:
     """Return such a translation unit with one state per SIMD lane, for traces that `has_lanes`.
 
-    Unless an angle is huge, a state's results are bit-identical in any batch.
+    A state's results are bit-identical in any batch, and in the code for single states.
     """
     kernels = (_lanes_kernel(symbol(k), trace) for k, trace in enumerate(traces))
     return '\n'.join([prelude(), *kernels])
@@ -170,8 +171,9 @@ def one_state(trace: Trace, real: str = 'double') -> Iterator[str]:
     """Yield statements that read one state's arguments x0, x1 and write its results y0, y1."""
     element, position = 'x{a}[{b}]', dict[int, int]()
     taken = {node[:2] for node in trace.nodes}
+    fused = _fused_products(trace)
     for stage, (before, angles) in enumerate(_stages(trace)):
-        yield from _statements(trace, before, real, element, position)
+        yield from _statements(trace, before, real, element, position, fused)
         first = len(position)
         position |= {angle: first + k for k, angle in enumerate(angles)}
         if len(angles) < WIDE_ANGLES:
@@ -196,18 +198,15 @@ def one_state(trace: Trace, real: str = 'double') -> Iterator[str]:
 
 def _one_state_per_lane(trace: Trace) -> Iterator[str]:
     element, position = 'GATHER(x{a} + {b}, {size})', dict[int, int]()
+    fused = _fused_products(trace)
     for before, angles in _stages(trace):
-        yield from _statements(trace, before, 'wide', element, position)
+        yield from _statements(trace, before, 'wide', element, position, fused)
         for angle in angles:
             k = position[angle] = len(position)
             yield f'wide s{k}, c{k};'
             yield f'sincos_wide({_operand(trace, angle)}, &s{k}, &c{k});'
     for r, numbers in enumerate(trace.outputs):
-        values = [_operand(trace, number) for number in numbers]
-        rows = [
-            f'WIDE({value})' if trace.nodes[number][0] == 'const' else value
-            for number, value in zip(numbers, values, strict=True)
-        ]
+        rows = [_wide_operand(trace, number) for number in numbers]
         if rows:
             yield f'const wide z{r}[] = {{{", ".join(rows)}}};'
             yield f'scatter(z{r}, y{r}, {len(rows)});'
@@ -239,13 +238,36 @@ def _stages(trace: Trace) -> list[tuple[list[int], list[int]]]:
     return [*stages, (rest, [])]
 
 
+def _fused_products(trace: Trace) -> FusedProducts:
+    """Return the products to fuse: of two in a sum, the one whose operands take longer.
+
+    So a result has the same bits whatever else was recorded.
+    """
+    return fused_products(
+        trace.nodes,
+        range(len(trace.nodes)),
+        {number for numbers in trace.outputs for number in numbers},
+        lambda number: trace.graph.structure(trace.needed[number]),
+    )
+
+
 def _operand(trace: Trace, number: int, real: str = 'double') -> str:
     operation, value, _ = trace.nodes[number]
     return literal(value, real) if operation == 'const' else f't{number}'
 
 
+def _wide_operand(trace: Trace, number: int) -> str:
+    text = _operand(trace, number)
+    return f'same_wide({text})' if trace.nodes[number][0] == 'const' else text
+
+
 def _statements(
-    trace: Trace, numbers: Sequence[int], real: str, element: str, position: Mapping[int, int]
+    trace: Trace,
+    numbers: Sequence[int],
+    real: str,
+    element: str,
+    position: Mapping[int, int],
+    fused: FusedProducts,
 ) -> Iterator[str]:
     """Yield one declaration per node, of type `real`: 'double', 'float' or 'wide'.
 
@@ -253,7 +275,7 @@ def _statements(
     """
     for number in numbers:
         operation, a, b = trace.nodes[number]
-        if operation == 'const':
+        if operation == 'const' or number in fused.products:
             continue
         if operation == 'input':
             text = element.format(a=a, b=b, size=trace.sizes[a])
@@ -265,8 +287,14 @@ def _statements(
             text = f'tanh_{real}({_operand(trace, a, real)})'
         elif operation in ('sin', 'cos'):
             text = f'{operation[0]}{position[a]}'
+        elif number in fused.sums:
+            of_sum = fused.sums[number]
+            if real == 'wide':
+                text = multiply_add(real, of_sum, *(_wide_operand(trace, k) for k in of_sum[:3]))
+            else:
+                text = multiply_add(real, of_sum, *(_operand(trace, k, real) for k in of_sum[:3]))
         else:
             text = f'{_operand(trace, a, real)} {operation} {_operand(trace, b, real)}'
             if real == 'wide' and all(trace.nodes[k][0] == 'const' for k in (a, b)):
-                text = f'WIDE({text})'  # a constant over zero; other constants are folded
+                text = f'same_wide({text})'  # a constant over zero; other constants are folded
         yield f'const {real} t{number} = {text};'

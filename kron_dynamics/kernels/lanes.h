@@ -21,9 +21,6 @@ static inline wide tanh_wide(wide x) {
 /* Unrolled loops index arrays of vectors by constants, which keeps these in registers. */
 #define UNROLL _Pragma("GCC unroll 8")
 
-/* The same number in every lane. */
-#define WIDE(x) ((x) + (wide){0})
-
 #if defined(__clang__) || __GNUC__ >= 12
 #define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else

@@ -1,8 +1,9 @@
 /* Copyright 2026 The kron_dynamics Authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * Common part of all generated functions: a check for IEEE arithmetic, and sine and cosine of one
- * angle and of several. C99 and C++; gcc and clang compute several angles as vectors.
+ * Common part of all generated functions: a check for IEEE arithmetic, fused multiply-add, and sine
+ * and cosine of one angle and of several. C99 and C++; gcc and clang compute several angles as
+ * vectors.
  */
 #if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
 #error "IEEE arithmetic is needed: check the compiler's options, such as -ffast-math in $CC"
@@ -29,6 +30,21 @@ typedef char ieee_double[sizeof(double) == 8 && sizeof(1.0) == 8 && FLT_EVAL_MET
 #define restrict __restrict
 #endif
 
+/* a * b + c, rounded once on processors that have such an instruction, so that all compilers give
+ * the same bits; they may fuse no other product. */
+#if defined(__clang__)
+#pragma clang fp contract(off)
+#elif defined(__GNUC__)
+#pragma GCC optimize("fp-contract=off")
+#endif
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__FP_FAST_FMA) || defined(FP_FAST_FMA)
+#define HAS_FMA
+#define fma_double(a, b, c) fma(a, b, c)
+#else
+#define fma_double(a, b, c) ((a) * (b) + (c))
+#endif
+#define same_double(x) (x)
+
 /* Largest angle for which the argument reduction, with pi/2 in three parts of 33, 33 and 53 bits,
  * is exact: the number of quarter turns times either of the first two parts must not round. */
 #define NEAR 823549.0
@@ -38,19 +54,28 @@ typedef char ieee_double[sizeof(double) == 8 && sizeof(1.0) == 8 && FLT_EVAL_MET
  * turns; the polynomials are those of fdlibm. */
 #define DEFINE_SINCOS(name, real, bits)                                                           \
   HELPER void name(const real x, real *sine, real *cosine) {                                      \
-    const real shifted = x * 6.36619772367581382433e-01 + 6755399441055744.0;                     \
+    const real shifted = fma_##real(x, same_##real(6.36619772367581382433e-01),                   \
+        same_##real(6755399441055744.0));                                                         \
     const real turns = shifted - 6755399441055744.0;                                              \
-    const real r = ((x - turns * 1.57079632673412561417e+00) -                                    \
-                    turns * 6.07710050630396597660e-11) - turns * 2.02226624879595063154e-21;     \
+    const real near = fma_##real(-turns, same_##real(6.07710050630396597660e-11),                 \
+        fma_##real(-turns, same_##real(1.57079632673412561417e+00), x));                          \
+    const real r = fma_##real(-turns, same_##real(2.02226624879595063154e-21), near);             \
     const real z = r * r, zz = z * z;                                                             \
-    const real s = r + (r * z) *                                                                  \
-        ((-1.66666666666666324348e-01 + z * 8.33333333332248946124e-03) + zz *                    \
-        ((-1.98412698298579493134e-04 + z * 2.75573137070700676789e-06) + zz *                    \
-         (-2.50507602534068634195e-08 + z * 1.58969099521155010221e-10)));                        \
-    const real c = (1.0 - 0.5 * z) + zz *                                                         \
-        ((4.16666666666666019037e-02 + z * -1.38888888888741095749e-03) + zz *                    \
-        ((2.48015872894767294178e-05 + z * -2.75573143513906633035e-07) + zz *                    \
-         (2.08757232129817482790e-09 + z * -1.13596475577881948265e-11)));                        \
+    const real s1 = fma_##real(z, same_##real(8.33333333332248946124e-03),                        \
+        same_##real(-1.66666666666666324348e-01));                                                \
+    const real s2 = fma_##real(z, same_##real(2.75573137070700676789e-06),                        \
+        same_##real(-1.98412698298579493134e-04));                                                \
+    const real s3 = fma_##real(z, same_##real(1.58969099521155010221e-10),                        \
+        same_##real(-2.50507602534068634195e-08));                                                \
+    const real s = fma_##real(r * z, fma_##real(zz, fma_##real(zz, s3, s2), s1), r);              \
+    const real c1 = fma_##real(z, same_##real(-1.38888888888741095749e-03),                       \
+        same_##real(4.16666666666666019037e-02));                                                 \
+    const real c2 = fma_##real(z, same_##real(-2.75573143513906633035e-07),                       \
+        same_##real(2.48015872894767294178e-05));                                                 \
+    const real c3 = fma_##real(z, same_##real(-1.13596475577881948265e-11),                       \
+        same_##real(2.08757232129817482790e-09));                                                 \
+    const real c = fma_##real(zz, fma_##real(zz, fma_##real(zz, c3, c2), c1),                     \
+        fma_##real(z, same_##real(-0.5), same_##real(1.0)));                                      \
     bits n, s_bits, c_bits;                                                                       \
     memcpy(&n, &shifted, sizeof n);                                                               \
     memcpy(&s_bits, &s, sizeof s);                                                                \
@@ -93,12 +118,33 @@ typedef double wide __attribute__((vector_size(8 * LANES)));
 typedef int64_t wide_bits __attribute__((vector_size(8 * LANES)));
 typedef uint64_t wide_words __attribute__((vector_size(8 * LANES)));
 
+/* The same number in every lane; compilers leave out a difference with 0, unlike a sum. */
+HELPER wide same_wide(double x) {
+  const wide zero = {0};
+  return x - zero;
+}
+
+HELPER wide fma_wide(wide a, wide b, wide c) {
+#if !defined(HAS_FMA)
+  return a * b + c;
+#elif defined(__FMA__) && LANES == 4 && !defined(__clang__)
+  return __builtin_ia32_vfmaddpd256(a, b, c);
+#elif defined(__FMA__) && LANES == 8 && !defined(__clang__)
+  return __builtin_ia32_vfmaddpd512_mask(a, b, c, -1, 4); /* all lanes, rounded as elsewhere */
+#else
+  for (int k = 0; k < LANES; ++k) c[k] = fma(a[k], b[k], c[k]); /* clang: one instruction */
+  return c;
+#endif
+}
+
 DEFINE_SINCOS(sincos_near_wide, wide, wide_words)
 
-SELDOM void sincos_far_wide(const wide *x, wide *sine, wide *cosine) {
+SELDOM void sincos_each_lane(const wide *x, wide *sine, wide *cosine) {
   for (int k = 0; k < LANES; ++k) {
-    (*sine)[k] = sin((*x)[k]);
-    (*cosine)[k] = cos((*x)[k]);
+    double s, c;
+    sincos_one((*x)[k], &s, &c);
+    (*sine)[k] = s;
+    (*cosine)[k] = c;
   }
 }
 
@@ -109,7 +155,7 @@ HELPER void sincos_wide(wide x, wide *sine, wide *cosine) {
   if (all) {
     sincos_near_wide(x, sine, cosine);
   } else {
-    sincos_far_wide(&x, sine, cosine);
+    sincos_each_lane(&x, sine, cosine);
   }
 }
 

@@ -24,6 +24,19 @@ typedef char ieee_float[sizeof(float) == 4 && FLT_EVAL_METHOD == 0 ? 1 : -1];
 #define restrict __restrict
 #endif
 
+/* a * b + c, rounded once on processors that have such an instruction, so that all compilers give
+ * the same bits; they may fuse no other product. */
+#if defined(__clang__)
+#pragma clang fp contract(off)
+#elif defined(__GNUC__)
+#pragma GCC optimize("fp-contract=off")
+#endif
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__FP_FAST_FMAF) || defined(FP_FAST_FMAF)
+#define fma_float(a, b, c) fmaf(a, b, c)
+#else
+#define fma_float(a, b, c) ((a) * (b) + (c))
+#endif
+
 HELPER void sincos_one(float x, float *sine, float *cosine) {
   *sine = sinf(x);
   *cosine = cosf(x);

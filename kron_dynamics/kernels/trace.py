@@ -24,6 +24,9 @@ Node = tuple[str, Any, Any]
 
 _NUMBERS = (float, int, np.floating, np.integer)
 _COMMUTATIVE = frozenset('+*')
+_LEAVES = frozenset(('const', 'input', 'given'))
+# Numbers of the operations, whose hashes are the same in every process.
+_CODES = {'+': 1, '-': 2, '*': 3, '/': 4, 'neg': 5, 'sin': 6, 'cos': 7, 'tanh': 8}
 _ARITHMETIC: dict[str, Callable[[float, float], float]] = {
     '+': lambda a, b: a + b,
     '-': lambda a, b: a - b,
@@ -45,6 +48,7 @@ class Graph:
         """Start empty."""
         self.nodes: list[Node] = []
         self._known: dict[Node, int] = {}
+        self._structures: list[tuple[int, int]] = []
 
     def inputs(self, argument: int, size: int) -> ScalarArray:
         """Return the traced elements of an argument, object array of shape (size,)."""
@@ -62,6 +66,24 @@ class Graph:
         """Return the value of a constant node, None for any other."""
         operation, value, _ = self.nodes[number]
         return value if operation == 'const' else None
+
+    def structure(self, number: int) -> tuple[int, int]:
+        """Return depth and hash of a node's tree of operations.
+
+        They depend only on what the node computes; its number, in contrast, depends on what else
+        was recorded, and in which order.
+        """
+        known = self._structures
+        for operation, a, b in self.nodes[len(known) : number + 1]:
+            if operation in _LEAVES:
+                known.append((0, hash((a, b) if operation == 'input' else a)))
+                continue
+            parts = [known[a]] if b is None else [known[a], known[b]]
+            if operation in _COMMUTATIVE:
+                parts.sort()
+            depth = 1 + max(below for below, _ in parts)
+            known.append((depth, hash((_CODES[operation], *(part for _, part in parts)))))
+        return known[number]
 
     def _add(self, node: Node) -> int:
         number = self._known.get(node)
@@ -274,16 +296,15 @@ class Trace:
         is_fit = provider.graph is self.graph and len(provider.results) == 1
         if not is_fit or provider.sizes != self.sizes[: len(provider.sizes)]:
             return None
-        given = {number: k for k, number in enumerate(provider.results[0])}
+        # Products are computed again, as a sum rounds them only once; see `fused_products`.
+        nodes = self.graph.nodes
+        given = {n: k for k, n in enumerate(provider.results[0]) if nodes[n][0] != '*'}
         if given.keys().isdisjoint(self.needed):
             return None
         rest = copy.copy(self)
         rest._left = {}
         rest._keep(given)
         return rest
-
-
-_LEAVES = frozenset(('const', 'input', 'given'))
 
 
 def operands(node: Node) -> tuple[int, ...]:

@@ -74,48 +74,50 @@ def exported(robot, folder, **options):
     return library
 
 
+def rows_and_results(robot, library, count, seed):
+    """For each function: it, one state's arguments, and the results of the robot's kernel."""
+    for function in library.functions:
+        owner = robot if function.link is None else robot.frame(function.link)
+        kernel = getattr(owner, function.quantity)
+        for row in zip(*states(library, function, count, seed=seed), strict=True):
+            results = kernel(*row)
+            yield function, row, results if isinstance(results, tuple) else (results,)
+
+
 @pytest.mark.parametrize(
     ('name', 'count'),
     some_of([('branched', 100), *((name, 1000) for name in MACHINES)], [('branched', 100)]),
 )
-def test_functions_give_the_numbers_of_the_kernels(name, count, tmp_path):
+def test_functions_have_the_bits_of_the_kernels(name, count, tmp_path):
     robot, library = machine(name), whole_library(name)
     write_export(library, tmp_path)
     dll = loaded(library, tmp_path)
-    # Recorded in one order: that of the operands decides which product is rounded with its sum.
-    robot._kernels.prepare([function.specification for function in library.functions])
-    for function in library.functions:
-        owner = robot if function.link is None else robot.frame(function.link)
-        kernel = getattr(owner, function.quantity)
-        tables = states(library, function, count, seed=3)
-        # Rounding times the condition of M, and dJ/dt qd where the terms of a closed loop
-        # cancel: see the next test.
-        cancels = function.quantity == 'control_step' and robot.model.has_closed_loops
-        tolerance = 1e-14 if function.quantity == 'forward_dynamics' or cancels else 1e-15
-        for row in zip(*tables, strict=True):
-            results = kernel(*row)
-            results = results if isinstance(results, tuple) else (results,)
-            for got, right in zip(call(dll, library, function, row), results, strict=True):
-                assert np.abs(got - right).max() <= tolerance * np.abs(right).max()
+    for function, row, results in rows_and_results(robot, library, count, seed=3):
+        for got, right in zip(call(dll, library, function, row), results, strict=True):
+            np.testing.assert_array_equal(got, right)
 
 
-@pytest.mark.parametrize('name', some_of(MACHINES, ['small']))
-def test_but_for_fused_sums_functions_have_the_bits_of_the_kernels(name, tmp_path, monkeypatch):
-    """Which products are rounded with their sum is the compiler's choice; the rest is the same."""
-    flags = kernel_compiler.flags()
-    monkeypatch.setattr(kernel_compiler, 'flags', lambda: (*flags, '-ffp-contract=off'))
-    robot = MACHINES[name]()
-    library = exported(robot, tmp_path, frames=[robot.model.tip_link])
-    dll = loaded(library, tmp_path)
-    robot._kernels.prepare([function.specification for function in library.functions])
-    for function in library.functions:
-        owner = robot if function.link is None else robot.frame(function.link)
-        kernel = getattr(owner, function.quantity)
-        for row in zip(*states(library, function, 100, seed=4), strict=True):
-            results = kernel(*row)
-            results = results if isinstance(results, tuple) else (results,)
-            for got, right in zip(call(dll, library, function, row), results, strict=True):
-                np.testing.assert_array_equal(got, right)
+@pytest.mark.parametrize(
+    ('compiler', 'options'),
+    [
+        ('gcc', ('-O0',)),
+        ('gcc', ('-O3', '-ffp-contract=fast')),
+        ('clang', ('-O0',)),
+        ('clang', ('-O3',)),
+        ('g++', ('-O1',)),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize('name', some_of(MACHINES, ['branched']))
+def test_every_compiler_gives_these_bits(name, compiler, options, tmp_path):
+    """On a processor that fuses products and sums, for which alone kernels are compiled here."""
+    robot, library = machine(name), whole_library(name)
+    write_export(library, tmp_path)
+    processor = [flag for flag in kernel_compiler.flags() if flag.startswith('-m')]
+    dll = loaded(library, tmp_path, compiler, (*options, *processor))
+    for function, row, results in rows_and_results(robot, library, 20, seed=4):
+        for got, right in zip(call(dll, library, function, row), results, strict=True):
+            np.testing.assert_array_equal(got, right)
 
 
 @pytest.mark.parametrize(

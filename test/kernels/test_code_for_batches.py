@@ -32,7 +32,7 @@ def states(rng: np.random.Generator) -> np.ndarray:
 
 
 def test_the_first_batch_compiles_it_and_no_other(
-    robot: Robot, states: np.ndarray, logging_compiler: Compilations, assert_close: Any
+    robot: Robot, states: np.ndarray, logging_compiler: Compilations
 ) -> None:
     call = robot.inverse_dynamics
     singles = np.array([call(*states[:, k]) for k in range(100)])
@@ -40,10 +40,10 @@ def test_the_first_batch_compiles_it_and_no_other(
     np.testing.assert_array_equal(few, singles[: BATCH - 1])
     assert len(logging_compiler()) == 1
     for _ in range(2):
-        assert_close(call(*states[:, :BATCH]), singles[:BATCH], rel=1e-14)
+        np.testing.assert_array_equal(call(*states[:, :BATCH]), singles[:BATCH])
         assert len(logging_compiler()) == 2
-    assert_close(call(*states), singles, rel=1e-14)
-    assert_close(call(*states.tolist()), singles, rel=1e-14)  # the way through Python
+    np.testing.assert_array_equal(call(*states), singles)
+    np.testing.assert_array_equal(call(*states.tolist()), singles)  # the way through Python
     np.testing.assert_array_equal(call(*states[:, 0]), singles[0])
     assert len(logging_compiler()) == 2
     again = kron_dynamics.Robot(robot.model)
@@ -80,13 +80,13 @@ def test_wide_results_have_no_code_of_their_own_for_batches(
 
 @pytest.mark.parametrize('threads', [1, 2])
 def test_large_batches_are_divided_among_threads(
-    threads: int, own_cache: Path, robot_text: Any, rng: np.random.Generator, assert_close: Any
+    threads: int, own_cache: Path, robot_text: Any, rng: np.random.Generator
 ) -> None:
     robot = kron_dynamics.loads(robot_text('planar_2r'), threads=threads)
     q = rng.uniform(-2, 2, (10_001, 2))
     expected = [robot.gravity_vector(one) for one in q]
     for _ in range(2):
-        assert_close(robot.gravity_vector(q), expected, rel=1e-13)
+        np.testing.assert_array_equal(robot.gravity_vector(q), expected)
 
 
 def test_without_a_compiler_any_more_batches_are_computed_state_by_state(

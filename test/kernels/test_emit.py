@@ -59,11 +59,11 @@ def test_generated_code_is_made_of_a_closed_vocabulary(monkeypatch: pytest.Monke
     }
     assert words(code) == common | {
         *('kernel_#_one', 'inline', 'given', 'angles#', 'sines#', 'cosines#'),
-        *('sincos_one', 'sincos_all'),
+        *('sincos_one', 'sincos_all', 'fma_double'),
     }
     assert words(lanes) == common | {
         *('kernel_#_many', 'wide', 'LANES', 'z#', 'u#', 'v#', 'if', 'return', 'sizeof'),
-        *('sincos_wide', 'GATHER', 'WIDE', 'scatter', 'fill_up', 'memcpy'),
+        *('sincos_wide', 'fma_wide', 'GATHER', 'same_wide', 'scatter', 'fill_up', 'memcpy'),
     }
     for text in (code, lanes):  # no quotes, no escapes, no directives
         assert set(text) <= {*string.ascii_letters, *string.digits, *'_ \n+-*/=<&.,;()[]{}'}

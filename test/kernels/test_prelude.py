@@ -47,7 +47,7 @@ void spread(const double *rows, double *out, int width) {
 }
 
 void collect(const double *x, double *out) {
-  const wide gathered = GATHER(x + 1, 3), number = WIDE(0.1);
+  const wide gathered = GATHER(x + 1, 3), number = same_wide(0.1);
   memcpy(out, &gathered, sizeof gathered);
   memcpy(out + LANES, &number, sizeof number);
 }

@@ -47,12 +47,16 @@ def self_test(library: Library, folder: Path, compiler: str, options: Sequence[s
     return run(program)
 
 
-def loaded(library: Library, folder: Path) -> ctypes.CDLL:
-    """Compile a library with the options of kernels, and load it."""
+def loaded(
+    library: Library, folder: Path, compiler: str = 'gcc', options: Sequence[str] = ()
+) -> ctypes.CDLL:
+    """Compile a library, without options with those of kernels, and load it."""
     target = folder / 'exported.so'
-    options = [flag for flag in kernel_compiler.flags() if flag not in ('-std=c99', '-w')]
+    if not options:
+        options = [flag for flag in kernel_compiler.flags() if flag not in ('-std=c99', '-w')]
     include = f'-I{folder / "include"}'
-    run('cc', '-std=c11', *options, include, source(library, folder), '-o', target, '-lm')
+    files = (source(library, folder), '-o', target, '-lm')
+    run(*COMPILERS[compiler], '-fPIC', '-shared', *options, include, *files)
     return ctypes.CDLL(str(target))
 
 

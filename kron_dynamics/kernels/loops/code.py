@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from math import prod
 
+from kron_dynamics.kernels.fused import fused_products, multiply_add
 from kron_dynamics.kernels.loops.analysis import is_independent
 from kron_dynamics.kernels.loops.indices import Counter, Entry, Index, Number, Numbers
 from kron_dynamics.kernels.loops.statements import Copy, Loop, Memory, Place, Statement, Store
@@ -62,6 +63,8 @@ class Code:
         self._tables = tables
         self._names = {memory: f'y{r}' for r, memory in enumerate(trace.results)}
         self._counters: dict[Counter, str] = {}
+        computed, stored = _computed_and_stored(trace.body, trace.nodes)
+        self._fused = fused_products(trace.nodes, computed, stored, lambda number: number)
         self._same_in_all_states: set[int] = set()
         for number, node in enumerate(self._nodes):
             if node[0] == 'load':
@@ -104,14 +107,13 @@ class Code:
         """
         for statement in body:
             if isinstance(statement, int):
-                if statement not in without and (only is None or statement in only):
+                is_left_out = statement in without or statement in self._fused.products
+                if not is_left_out and (only is None or statement in only):
                     yield from self._node(statement, sines)
             elif only is not None:
                 continue
             elif isinstance(statement, Store):
-                value = self._operand(statement.node)
-                if self.real == 'wide' and statement.node in self._same_in_all_states:
-                    value = f'WIDE({value})'
+                value = self._typed_operand(statement.node, self.real)
                 yield f'{self._element(statement.memory, statement.place)} = {value};'
             elif isinstance(statement, Copy):
                 yield self._copy(statement)
@@ -183,6 +185,10 @@ class Code:
                 yield f'const {real} t{number} = {letter}{a}[{sines[a]}];'
                 return
             text = f'{operation[0]}{a}'
+        elif number in self._fused.sums:
+            of_sum = self._fused.sums[number]
+            values = (self._typed_operand(k, real) for k in of_sum[:3])
+            text = multiply_add(real, of_sum, *values)
         else:
             text = f'{self._operand(a)} {operation} {self._operand(b)}'
         yield f'const {real} t{number} = {text};'
@@ -190,6 +196,13 @@ class Code:
     def _operand(self, number: int) -> str:
         operation, value, _ = self._nodes[number]
         return literal(value, self._scalar) if operation == 'const' else f't{number}'
+
+    def _typed_operand(self, number: int, real: str) -> str:
+        """Return the text of a node's value, with one copy per lane where the type is 'wide'."""
+        text = self._operand(number)
+        return (
+            f'same_wide({text})' if real == 'wide' and number in self._same_in_all_states else text
+        )
 
     def _element(self, memory: Memory, place: Place) -> str:
         return f'{self.name(memory)}[{self._position(place, memory.shape)}]'
@@ -218,6 +231,23 @@ class Code:
         if number.scale != 1:
             text = f'{text} * {number.scale}'
         return f'{text} + {number.offset}' if number.offset else text
+
+
+def _computed_and_stored(
+    body: Sequence[Statement], nodes: Sequence[Node]
+) -> tuple[list[int], set[int]]:
+    """Return the nodes that a block computes (reads of memory left out), and those it stores."""
+    computed, stored = list[int](), set[int]()
+    for statement in body:
+        if isinstance(statement, Loop):
+            inner_computed, inner_stored = _computed_and_stored(statement.body, nodes)
+            computed += inner_computed
+            stored |= inner_stored
+        elif isinstance(statement, Store):
+            stored.add(statement.node)
+        elif isinstance(statement, int) and nodes[statement][0] != 'load':
+            computed.append(statement)
+    return computed, stored
 
 
 def _read(
