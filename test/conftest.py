@@ -128,9 +128,13 @@ def pytest_collection_modifyitems(
 
 
 def pytest_collection_finish() -> None:
-    """Keep Python from looking through the thousands of tests again whenever it frees memory."""
+    """Keep Python from looking through the thousands of tests again whenever it frees memory.
+
+    Recording an equation makes many objects that stay, so that it would look often.
+    """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 50, 100)
 
 
 def place_of(item: pytest.Item, shared: bool) -> tuple[int, ...]:

@@ -39,11 +39,11 @@ class Linearization(NamedTuple):
     """The terms of ``M_L dqdd + D_L dqd + K_L dq = dtau`` about a motion.  [K] (55), (60)-(67).
 
     Attributes:
-        mass_matrix: M_L = d tau/d qdd, the mass matrix, shape (n, n), kg m^2, kg m, kg.
-        damping_matrix: D_L = d tau/d qd, shape (n, n), N m s/rad, N s/m and the like: Coriolis and
-            centrifugal terms, without friction.
-        stiffness_matrix: K_L = d tau/d q, shape (n, n), N m/rad, N/m and the like.
-        effort: tau_0, the effort of the motion itself, shape (n,), N m or N: [K]'s h_L is
+        mass_matrix: M_L = d tau/d qdd (65), the mass matrix, shape (n, n), kg m^2, kg m, kg.
+        damping_matrix: D_L = d tau/d qd (66), shape (n, n), N m s/rad, N s/m and the like:
+            Coriolis and centrifugal terms, without friction.
+        stiffness_matrix: K_L = d tau/d q (67), shape (n, n), N m/rad, N/m and the like.
+        effort: tau_0, the effort of the motion itself, shape (n,), N m or N: h_L of (64) is
             tau - tau_0.
     """
 

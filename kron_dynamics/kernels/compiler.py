@@ -14,8 +14,8 @@ from pathlib import Path
 from kron_dynamics.exceptions import KernelBuildError
 from kron_dynamics.kernels.compiler_options import without_harm
 
-# No fast-math: NaN must be propagated. Contraction of a product and a sum to a fused multiply-add
-# is faster and no less accurate.
+# No fast-math: NaN must be propagated. No contraction by the compiler: generated code names the
+# products that are fused with their sums (fused.py), so that no bit depends on the compiler.
 _FLAGS = (
     *('-std=c99', '-O2', '-fPIC', '-shared', '-w'),
     # A wrapper script for the compiler may put -ffast-math before these options.

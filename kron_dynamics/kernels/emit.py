@@ -239,9 +239,9 @@ def _stages(trace: Trace) -> list[tuple[list[int], list[int]]]:
 
 
 def _fused_products(trace: Trace) -> FusedProducts:
-    """Return the products to fuse: of two in a sum, the one whose operands take longer.
+    """Return the products to fuse: of two in a sum, the deeper one in the graph of operations.
 
-    So a result has the same bits whatever else was recorded.
+    Hashes of their trees decide ties, so a result has the same bits whatever else was recorded.
     """
     return fused_products(
         trace.nodes,

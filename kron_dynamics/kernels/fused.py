@@ -48,7 +48,7 @@ def fused_products(
     nodes: Sequence[Node],
     computed: Iterable[int],
     kept: Collection[int],
-    order: Callable[[int], Any],
+    priority: Callable[[int], Any],
 ) -> FusedProducts:
     """Return the products to fuse: one in every sum that has any.
 
@@ -59,7 +59,7 @@ def fused_products(
         nodes: the operations, operands first.
         computed: numbers of the nodes to compute, without those that only read memory.
         kept: numbers of nodes that others than nodes read.
-        order: of two products in a sum, that with the larger value is fused.
+        priority: of two products in a sum, the one with the larger key is fused.
     """
     sums: dict[int, FusedSum] = {}
     read, products = set(kept), set[int]()
@@ -69,7 +69,7 @@ def fused_products(
         if not factors or a == b:
             read.update(operands(nodes[number]))
             continue
-        product = max(factors, key=order)
+        product = max(factors, key=priority)
         products.add(product)
         sums[number] = _fused(nodes, number, product)
         read.add(sums[number].c)

@@ -10,6 +10,7 @@ are folded, and those with zeros and ones removed.
 from __future__ import annotations
 
 import copy
+import struct
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -75,8 +76,12 @@ class Graph:
         """
         known = self._structures
         for operation, a, b in self.nodes[len(known) : number + 1]:
-            if operation in _LEAVES:
-                known.append((0, hash((a, b) if operation == 'input' else a)))
+            if operation == 'const':
+                # By its bits: the hashes of -1 and -2 are equal in Python.
+                known.append((0, int.from_bytes(struct.pack('<d', a), 'little')))
+                continue
+            if operation == 'input':
+                known.append((0, hash((a, b))))
                 continue
             parts = [known[a]] if b is None else [known[a], known[b]]
             if operation in _COMMUTATIVE:
