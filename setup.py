@@ -29,6 +29,7 @@ setup(
         PACKAGE: [
             'py.typed',
             'kernels/*.[ch]',
+            'control/reference/*.c',
             'simulation/*.c',
             'export/templates/*',
             # The HTML page of an analysis: its own files, and uPlot with its license.

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Primal-dual interior-point method for time-optimal retiming, with banded Newton systems.
 
+The same in C: `interior_point.c`.
+
 Minimizes ``sum w_j c_j^(-1/2)``, c > 0, subject to inequality constraints (rows)
 ``a . (c_k, c_k+1, c_k+2) + b <= bound`` on neighbouring unknowns. The bound is 1, or x^(-1/2)
 where x is linear in the same three unknowns. Steps are of predictor-corrector type.
@@ -12,6 +14,8 @@ satisfies the constraints, and all iterates after a feasible start are feasible.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,14 +23,14 @@ import numpy as np
 from kron_dynamics.typing import FloatArray, IndexArray
 
 # Share of the distance to the nearest bound that a step covers.
-_TO_BOUND = 0.99
+TO_BOUND = 0.99
 # Lower bound of the complementarity target, as a share of the stationarity residual.
-_CENTERED = 0.5
+CENTERED = 0.5
 # Step length below which the iteration stops, and lower bound of the duals.
-_STUCK, _LEAST_DUAL = 1e-8, 1e-100
+STUCK, LEAST_DUAL = 1e-8, 1e-100
 # Initial complementarity of a constraint at a cold and a warm start, as a share of the cost per
 # unknown.
-_COLD, _WARM = 0.1, 1e-3
+COLD, WARM = 0.1, 1e-3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,13 +75,19 @@ class Rows:
         found += self.constant
         return found
 
-    def allow(self, c: FloatArray) -> bool:
-        """Return whether c is strictly feasible."""
-        values, moving = self.values(c), self.which.size
-        if moving:
-            x = np.einsum('iks,ik->ks', self.places, _windows(c))
-            values[:, -moving:] *= np.sqrt(x).take(self.which, axis=1)
-        return bool(values.max() < 1.0)
+    def allowed_shares(self, c: FloatArray) -> Callable[[float], bool]:
+        """Return a function that tells whether c times a share, above 0, is strictly feasible."""
+        linear, moving = np.einsum('ikr,ik->kr', self.coefficients, _windows(c)), self.which.size
+        x = np.einsum('iks,ik->ks', self.places, _windows(c))
+        roots = np.sqrt(x).take(self.which, axis=1)
+
+        def allowed(share: float) -> bool:
+            values = share * linear + self.constant
+            if moving:
+                values[:, -moving:] *= math.sqrt(share) * roots
+            return bool(values.max() < 1.0)
+
+        return allowed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,35 +96,31 @@ class Objective:
 
     Attributes:
         weights: w, shape (K + 2,), 0 or more; 0 for the last unknown, which is in no row.
-        ends: two matrices E, (2, 3, 3), of the terms c . E c / 2 of the first three unknowns and
-            of the last three that rows contain.
-        bands: lower bands of the Hessian of these quadratic terms, (3, K + 2).
+        ends: e, shape (2, 3), of the terms (e . c)^2 / 2 of the first three unknowns and of the
+            last three that rows contain.
     """
 
     weights: FloatArray
     ends: FloatArray
-    bands: FloatArray
-
-    @classmethod
-    def of(cls, weights: FloatArray, first: FloatArray, last: FloatArray) -> Objective:
-        """Return the objective with end terms (first . c)^2 / 2 and (last . c)^2 / 2."""
-        ends = np.stack((np.outer(first, first), np.outer(last, last)))
-        bands = np.zeros((3, weights.size), order='F')
-        bands[0, -1] = 1.0
-        for end, at in zip(ends, (0, weights.size - 4), strict=True):
-            for i in range(3):
-                bands[i, at : at + 3 - i] += end.diagonal(i)
-        return cls(weights, ends, bands)
 
     def derivatives(self, c: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-        """Return the sum, the gradient, shape (K + 2,), and the Hessian's bands, (3, K + 2)."""
+        """Return the sum, the cost's gradient, and the sum's second derivatives, (K + 2,)."""
         shares = self.weights / np.sqrt(c)
         gradient = -0.5 * shares / c
-        bands = self.bands.copy(order='K')
-        bands[0] -= 1.5 * gradient / c
-        gradient[:3] += self.ends[0] @ c[:3]
-        gradient[-4:-1] += self.ends[1] @ c[-4:-1]
-        return float(shares.sum()), gradient, bands
+        bends = -1.5 * gradient / c
+        for end, at in zip(self.ends, (0, c.size - 4), strict=True):
+            gradient[at : at + 3] += (end @ c[at : at + 3]) * end
+        return float(shares.sum()), gradient, bends
+
+    @property
+    def bands(self) -> FloatArray:
+        """Lower bands of the Hessian of the quadratic terms, (3, K + 2), and 1 at the end."""
+        found = np.zeros((3, self.weights.size), order='F')
+        found[0, -1] = 1.0
+        for end, at in zip(self.ends, (0, self.weights.size - 4), strict=True):
+            for i in range(3):
+                found[i, at : at + 3 - i] += end[i:] * end[: 3 - i]
+        return found
 
 
 def minimize(
@@ -139,15 +145,16 @@ def minimize(
     from scipy.linalg.lapack import dpbtrf, dpbtrs  # slow to import
 
     c, (slack, jacobian) = start, rows.slack(start)
-    cost, gradient, bands = objective.derivatives(c)
-    least = ((_COLD if duals is None else _WARM) * cost / c.size) / slack
+    fixed, (cost, gradient, bends) = objective.bands, objective.derivatives(c)
+    least = ((COLD if duals is None else WARM) * cost / c.size) / slack
     duals = least if duals is None else np.maximum(duals, least)
     for _ in range(most):
         products = float(np.vdot(duals, slack))
         lacking = float(np.abs((gradient + _transposed(jacobian, duals)) * c).sum())
         if products < gap * cost and lacking < 2.0 * gap * cost:
             break
-        ratio = duals / slack
+        ratio, bands = duals / slack, fixed.copy(order='K')
+        bands[0] += bends
         _add_blocks(bands, np.einsum('ikr,jkr->ijk', jacobian * ratio, jacobian))
         factor, failed = dpbtrf(bands, lower=1, overwrite_ab=1)
         if failed:  # by rounding errors close to the optimum
@@ -158,19 +165,19 @@ def minimize(
         dual_change = -duals - ratio * change
         length = _length((slack, change), (c, step), (duals, dual_change))
         left = float(np.vdot(duals + length * dual_change, slack + length * change))
-        aim = max(min(1.0, left / products) ** 3 * products, _CENTERED * lacking) / slack.size
+        aim = max(min(1.0, left / products) ** 3 * products, CENTERED * lacking) / slack.size
 
         target = (aim - dual_change * change) / slack
         step = dpbtrs(factor, -gradient - _transposed(jacobian, target), lower=1)[0]
         change = -np.einsum('ikr,ik->kr', jacobian, _windows(step))
         dual_change = target - duals - ratio * change
-        length = _TO_BOUND * _length((slack, change), (c, step), (duals, dual_change))
-        if length < _STUCK:
+        length = TO_BOUND * _length((slack, change), (c, step), (duals, dual_change))
+        if length < STUCK:
             break
         c = c + length * step
-        duals = np.maximum(duals + length * dual_change, _LEAST_DUAL)
+        duals = np.maximum(duals + length * dual_change, LEAST_DUAL)
         slack, jacobian = rows.slack(c)
-        cost, gradient, bands = objective.derivatives(c)
+        cost, gradient, bends = objective.derivatives(c)
     return c, duals
 
 

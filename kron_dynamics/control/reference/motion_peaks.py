@@ -48,10 +48,10 @@ _SHARES = (1.0 / np.arange(1, _PLACES + 1)) @ _TO_POWERS
 
 
 def _highest(samples: FloatArray) -> FloatArray:
-    """Maximum of samples, (S, m), refined by a parabola through the largest and its neighbours."""
-    columns = np.arange(samples.shape[1])
-    top = np.clip(samples.argmax(axis=0), 1, len(samples) - 2)
-    before, here, after = (samples[top + k, columns] for k in (-1, 0, 1))
+    """Maxima of samples, (m, S), refined by parabolas through the largest and its neighbours."""
+    rows = np.arange(len(samples))
+    top = np.clip(samples.argmax(axis=1), 1, samples.shape[1] - 2)
+    before, here, after = (samples[rows, top + k] for k in (-1, 0, 1))
     slope, bend = 0.5 * (after - before), before - 2.0 * here + after
     inside = (bend < 0.0) & (np.abs(slope) < -bend)
     above = here - 0.5 * slope**2 / np.where(inside, bend, -1.0)
@@ -88,15 +88,15 @@ class MotionSamples:
         pieces *= sizes[:, np.newaxis] ** np.arange(6)[:, np.newaxis, np.newaxis]
         grid = (_PLACES, sizes.size, robot.n)
         flat = pieces.reshape(6, -1)
+        q, values, standing = _STATES[0] @ flat, np.empty((4, *grid)), np.empty((2, *grid))
+        for k, powers in ((VELOCITY, _STATES[1]), (ACCELERATION, _STATES[2])):
+            np.matmul(powers, flat, out=values[k].reshape(_PLACES, -1))
+            values[k] /= sizes[:, np.newaxis] ** (k + 1)
         motion = [
-            ((powers @ flat).reshape(grid) / sizes[:, np.newaxis] ** k).reshape(-1, robot.n)
-            for k, powers in enumerate(_STATES)
+            each.reshape(-1, robot.n) for each in (q, values[VELOCITY], values[ACCELERATION])
         ]
-        effort, weight = robot.inverse_dynamics(*motion), robot.gravity_vector(motion[0])
-        values, standing = np.empty((4, *grid)), np.empty((2, *grid))
-        for k, each in enumerate((*motion[1:], effort)):
-            values[k] = each.reshape(grid)
-        standing[0] = weight.reshape(grid)
+        values[EFFORT] = robot.inverse_dynamics(*motion).reshape(grid)
+        standing[0] = robot.gravity_vector(motion[0]).reshape(grid)
         for k, found in ((EFFORT, values), (0, standing)):
             rates = (_TO_SLOPES @ found[k].reshape(_PLACES, -1)).reshape(grid)
             found[k + 1] = rates / sizes[:, np.newaxis]
@@ -120,10 +120,11 @@ class MotionSamples:
 
     def peaks(self, limits: Limits) -> FloatArray:
         """Return the largest ratio to each limit in each piece, shape (4, K - 1, n)."""
-        found: FloatArray = np.abs(self.values).max(axis=1) / np.stack(limits)[:, np.newaxis]
+        all_limits = np.stack(limits)
+        found: FloatArray = np.abs(self.values).max(axis=1) / all_limits[:, np.newaxis]
         at = np.nonzero(found > _NEAR)
-        samples = self._between(self.values[at[0], :, at[1], at[2]].T)
-        found[at] = _highest(np.abs(samples)) / np.stack(limits)[at[0], at[2]]
+        samples = self._between(self.values[at[0], :, at[1], at[2]])
+        found[at] = _highest(np.abs(samples)) / all_limits[at[0], at[2]]
         return found
 
     def reached(self, limits: Limits, share: float) -> FloatArray:
@@ -131,8 +132,8 @@ class MotionSamples:
         used = np.abs(self.values) >= share * np.stack(limits)[:, np.newaxis, np.newaxis]
         even = np.full(_SAMPLES, 1.0 / _SAMPLES)
         weights = _SHARES if used.shape[1] == _PLACES else even
-        shares = np.tensordot(used, weights, axes=(1, 0))  # (4, K - 1, n)
-        found: FloatArray = np.einsum('qpn,p->qn', shares, np.diff(self.times))
+        shares = weights @ used.reshape(*used.shape[:2], -1).astype(np.float64)
+        found: FloatArray = np.diff(self.times) @ shares.reshape(len(used), *used.shape[2:])
         return found
 
     def slowing(self, limits: Limits, peaks: FloatArray) -> float:
@@ -160,23 +161,23 @@ class MotionSamples:
         return float('inf')
 
     def _between(self, values: FloatArray) -> FloatArray:
-        """Values, (S, m), interpolated at 129 points of their pieces."""
-        return values if len(values) == _SAMPLES else _TO_SAMPLES @ values
+        """Values, (m, S), interpolated at 129 points of their pieces."""
+        return values if values.shape[1] == _SAMPLES else values @ _TO_SAMPLES.T
 
     def _beyond(
         self, quantity: int, limits: Limits, peaks: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Limits of violating samples, and their static and speed-dependent parts, same sign."""
         piece, joint = np.nonzero(peaks[quantity] > _WITHIN)
-        values = self._between(self.values[quantity][:, piece, joint])
-        still = self._between(self.standing[quantity - EFFORT][:, piece, joint])
+        values = self._between(self.values[quantity][:, piece, joint].T)
+        still = self._between(self.standing[quantity - EFFORT][:, piece, joint].T)
         limit = _WITHIN * limits[quantity][joint]
         # Lower the limit by the ratio of the highest sample to the peak between the samples.
         high = peaks[quantity][piece, joint] * limits[quantity][joint]
-        limit = limit * np.minimum(np.abs(values).max(axis=0, initial=0.0) / high, 1.0)
-        at = np.nonzero(np.abs(values) > limit)
+        limit = limit * np.minimum(np.abs(values).max(axis=1, initial=0.0) / high, 1.0)
+        at = np.nonzero(np.abs(values) > limit[:, np.newaxis])
         sign = np.sign(values[at])
-        return limit[at[1]], sign * still[at], sign * (values - still)[at]
+        return limit[at[0]], sign * still[at], sign * (values - still)[at]
 
     def slowed(self, factor: float) -> MotionSamples:
         """Return the motion with its duration multiplied by a factor."""

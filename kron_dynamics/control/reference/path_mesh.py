@@ -63,11 +63,9 @@ class Mesh:
         """
         h, s = self.sizes, self.slope[:, 0]
         weights = np.concatenate((0.1 * h[:1], h, 0.1 * h[-1:], [0.0]))
-        ends = [
-            _STIFF * np.sqrt(h[k]) * np.array([a, -a - b, b])
-            for k, a, b in ((0, 1.0, s[1] / s[0]), (-1, s[-2] / s[-1], 1.0))
-        ]
-        return Objective.of(weights, *ends)
+        a, b = np.array([1.0, s[-2] / s[-1]]), np.array([s[1] / s[0], 1.0])
+        ends = _STIFF * np.sqrt(h[[0, -1]]) * np.stack((a, -a - b, b))
+        return Objective(weights, ends.T)
 
     @property
     def centers(self) -> FloatArray:

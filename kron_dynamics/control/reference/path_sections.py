@@ -13,6 +13,7 @@ from kron_dynamics.control.reference.polynomials import (
     control_points,
     cubic_pieces,
     derivative_of,
+    halves,
     highest,
     natural_spline_velocities,
     shifted,
@@ -28,6 +29,9 @@ _REST = 1e-7
 _ROUNDING = 1e-5
 # Distances between waypoints that count as 0, relative to the largest one.
 _REPEATED = 1e-7
+# Times that pieces are divided before their extrema are computed: control points of a part are
+# nearer to it.
+_HALVINGS = 3
 # Taylor coefficients at a rest that count as 0, relative to the largest one.
 _NONE = 1e-6
 
@@ -93,7 +97,7 @@ class PathSection:
         pieces, sizes = self.table.swapaxes(0, 1), np.diff(self.breaks)
         controls = control_points(pieces, sizes)
         for sign, bound in ((1.0, upper), (-1.0, lower)):
-            doubtful = np.flatnonzero((sign * controls).max(axis=(0, 1)) > sign * bound)
+            doubtful = _exceeding(sign * controls, sign * bound)
             if doubtful.size:
                 found, at = highest(sign * pieces[..., doubtful], self.breaks[:-1], sizes)
                 for k, joint in enumerate(doubtful.tolist()):
@@ -109,6 +113,17 @@ class PathSection:
         begin, end = self.breaks[piece : piece + 2]
         share = (s - begin) / (end - begin)
         return f'{100.0 * share:.0f} % of the way from waypoint {self.points[piece]} to the next'
+
+
+def _exceeding(controls: FloatArray, bound: FloatArray) -> IndexArray:
+    """Joints with control points, (order, p, n), above a bound, (n,), also of divided pieces."""
+    piece, joint = np.nonzero(controls.max(axis=0) > bound)
+    points = controls[:, piece, joint]
+    for _ in range(_HALVINGS if joint.size else 0):
+        points, joint = np.concatenate(halves(points), axis=1), np.tile(joint, 2)
+        above = points.max(axis=0) > bound[joint]
+        points, joint = points[:, above], joint[above]
+    return np.unique(joint) if joint.size else joint
 
 
 def _contact(coefficients: FloatArray, size: float) -> int:

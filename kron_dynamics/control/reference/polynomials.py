@@ -130,7 +130,7 @@ def _highest(
     for _ in range(_MOST_HALVINGS):
         if not joint.size:
             break
-        left, right = _halves(points)
+        left, right = halves(points)
         size = 0.5 * size
         middle = begin + size
         np.maximum.at(best, joint, right[0])
@@ -144,8 +144,8 @@ def _highest(
     return best, times
 
 
-def _halves(points: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Control points of both halves (de Casteljau), each (order, m)."""
+def halves(points: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the control points of both halves of pieces (de Casteljau), each (order, m)."""
     left, right = np.empty_like(points), np.empty_like(points)
     for k in range(len(points)):
         left[k], right[-1 - k] = points[0], points[-1]

@@ -13,6 +13,8 @@ from kron_dynamics.typing import FloatArray
 # Smallest distance from a rest that is evaluated, as a share of its zone: powers may be infinite
 # at the rest.
 _NEAREST = 1e-6
+# Positions in the zones from which Newton iterations start.
+_STEPS = np.linspace(0.0, 1.0, 33)
 # Most Newton iterations for r(s), and step relative to r at which they have converged.
 _MOST_STEPS, _ROUNDING = 60, 1e-14
 
@@ -53,8 +55,8 @@ class RestMap:
 
     def inverse(self, s: FloatArray) -> FloatArray:
         """Return r(s) for s between both ends, shape (K,)."""
-        (first, last), steps = self.zones, np.linspace(0.0, 1.0, 33)
-        grid = np.concatenate((first * steps, self.duration - last * steps[::-1]))
+        first, last = self.zones
+        grid = np.concatenate((first * _STEPS, self.duration - last * _STEPS[::-1]))
         at = self(grid)[0]
         r, above = np.interp(s, at, grid), np.searchsorted(at[1:-1], s, side='right') + 1
         for _ in range(_MOST_STEPS):  # quadratic convergence starts late beside a rest

@@ -50,13 +50,13 @@ def rows_of(mesh: Mesh, limits: Limits) -> tuple[Rows, IndexArray]:
     coefficients[:, :, fast] = _velocity_rows(mesh, limits.velocity)
     coefficients[:, :, late], coefficients[:, :, late.stop :] = rate_rows, -rate_rows
     constant[:, late], constant[:, late.stop :] = rate_constant, -rate_constant
-    which = np.tile(np.repeat((0, 1), k // 2), 2)
+    which = np.array(2 * (k // 2 * [0] + k // 2 * [1]), dtype=np.intp)
+    quantities = acting.size * [EFFORT] + moving.size * [ACCELERATION]
     about = (
-        *(2 * [*((EFFORT, j) for j in acting), *((ACCELERATION, j) for j in moving)]),
-        *(2 * [(VELOCITY, 0)]),
-        *(4 * [(EFFORT_RATE, j) for j in driven]),
+        2 * quantities + 2 * [VELOCITY] + 4 * driven.size * [EFFORT_RATE],
+        np.concatenate((*(2 * (acting, moving)), (0, 0), *(4 * (driven,)))),
     )
-    return Rows(coefficients, constant, places, which), np.array(about, dtype=np.intp).T
+    return Rows(coefficients, constant, places, which), np.array(about, dtype=np.intp)
 
 
 def relative_terms(
@@ -94,24 +94,23 @@ def _rate_rows(
     (a, b, g), driven = relative_terms(
         (terms.inertia, terms.bend, terms.weight), limits.effort_rate
     )
-    m, h = driven.size, mesh.sizes[:, np.newaxis]
+    m, h, both = driven.size, mesh.sizes[:, np.newaxis], np.hstack((a, b, g))
     rows, constant = np.zeros((3, count + 1, 2 * m)), np.zeros((count + 1, 2 * m))
     places = np.zeros((3, count + 1, 2))
     places[0, :, :1], places[1, :, :1] = before, after
     places[1, :-1, 1:], places[2, :-1, 1:] = before[1:], after[1:]
     places[0, -1, 1] = 1.0  # dummy, used by no row
-    curve = (slope[:-1] / h, -(slope[:-1] + slope[1:]) / h, slope[1:] / h)
+    curve = np.stack((slope[:-1], -(slope[:-1] + slope[1:]), slope[1:])) / h
     for end in (0, 1) if m else ():
         at, columns = slice(end, count + end), slice(end * m, (end + 1) * m)
-        da, db, dg = (
-            (4.0 * f[1::2] - (3.0 - 2.0 * end) * f[:-2:2] - (1.0 + 2.0 * end) * f[2::2])
-            * ((1.0 - 2.0 * end) / h)
-            for f in (a, b, g)
+        rising = (
+            4.0 * both[1::2] - (3.0 - 2.0 * end) * both[:-2:2] - (1.0 + 2.0 * end) * both[2::2]
         )
+        rising *= (1.0 - 2.0 * end) / h
+        da, db, dg = rising[:, :m], rising[:, m : 2 * m], rising[:, 2 * m :]
         turning, inertia = (da + 2.0 * b[::2][at]) * slope[at], a[::2][at]
         constant[:-1, columns] = dg
-        for i in range(3):
-            rows[i, :-1, columns] = inertia * curve[i]
+        rows[:, :-1, columns] = inertia * curve
         rows[end, :-1, columns] += db * before[at] - turning
         rows[end + 1, :-1, columns] += db * after[at] + turning
     return rows, constant, places, driven

@@ -14,7 +14,7 @@ from kron_dynamics.control.reference.retiming_refusals import refuse_standing
 from kron_dynamics.exceptions import TrajectoryError
 from kron_dynamics.model.joint_kinds import joint_kind
 from kron_dynamics.robot import Robot
-from kron_dynamics.typing import FloatArray
+from kron_dynamics.typing import FloatArray, IndexArray
 
 # Number of intervals of the coarse mesh; of the fine mesh, without and with effort rate limits;
 # and in addition per piece of the path, without and with effort rate limits.
@@ -67,7 +67,7 @@ def rest_map_of(robot: Robot, section: PathSection, limits: Limits) -> RestMap:
             f'no limit applies to the joints that move {section.place(float(s[0]))} or '
             f'{section.place(float(s[-1]))}, expected limits of their efforts'
         )
-    speed = np.minimum(speed, 10.0 * np.median(speed))
+    speed = np.minimum(speed, 10.0 * np.sort(speed)[speed.size // 2])
     cruise = 1.0 / float(np.mean(1.0 / np.minimum(speed, np.sqrt(section.length * ends.max()))))
     for _ in range(_MOST_TRIALS):
         gained = np.minimum(ends, np.sqrt(cruise * jerk[[0, -1]]))
@@ -127,53 +127,57 @@ def _nodes(breaks: FloatArray, r: FloatArray, shares: FloatArray, count: int) ->
     """Nodes of about `count` intervals with given shares between the points r, and at breaks."""
     spent = np.concatenate(([0.0], np.cumsum(shares)))
     at = np.interp(breaks, r, spent)
-    many = np.maximum(2, np.ceil(count * np.diff(at) / spent[-1])).astype(int).tolist()
-    parts = []
-    for k, divisions in enumerate(many):
-        between = np.linspace(at[k], at[k + 1], divisions + 1)[1:-1]
-        parts += [breaks[k : k + 1], np.interp(between, spent, r)]
-    return _graded(np.concatenate((*parts, breaks[-1:])))
+    many = np.maximum(2, np.ceil(count * np.diff(at) / spent[-1])).astype(int)
+    piece, inside = _divisions(many)
+    nodes = np.interp(at[piece] + inside * (np.diff(at) / many)[piece], spent, r)
+    nodes[inside == 0] = breaks[:-1]
+    return _graded(np.append(nodes, breaks[-1]))
+
+
+def _divisions(many: IndexArray) -> tuple[IndexArray, IndexArray]:
+    """Intervals, and numbers in their interval, of parts into which intervals are divided."""
+    interval = np.repeat(np.arange(many.size), many)
+    return interval, np.arange(interval.size) - (np.cumsum(many) - many)[interval]
 
 
 def divided_by_turns(
-    robot: Robot, section: PathSection, rest_map: RestMap, nodes: FloatArray, most: float
-) -> FloatArray:
-    """Return nodes with intervals divided where joints rotate too far.
+    robot: Robot, section: PathSection, rest_map: RestMap, mesh: Mesh, most: float
+) -> Mesh:
+    """Return a mesh with intervals divided where joints rotate too far.
 
     Args:
         robot: the machine.
         section: section of the path.
         rest_map: rest map of the section.
-        nodes: nodes r, shape (N + 1,).
+        mesh: mesh with N intervals.
         most: largest rotation of a joint in an interval, rad.
 
     Returns:
-        shape (M + 1,), r; the same object if no interval is divided.
+        mesh with N intervals or more; the same object if no interval is divided.
     """
     turning = [joint_kind(kind).unit('position') == 'rad' for kind in robot.model.joint_types]
-    s = rest_map(nodes)[0]
-    q = section.derivatives(s, section.piece_at(s))[0][:, turning]
+    q, nodes = mesh.terms.position[::2, turning], mesh.nodes
     ways = np.abs(np.diff(q, axis=0)).max(axis=1, initial=0.0)
     if ways.max() <= most:
-        return nodes
+        return mesh
     many = np.maximum(np.ceil(ways / most), 1.0).astype(int)
-    at = np.arange(many.sum()) - np.repeat(np.cumsum(many) - many, many)
-    inside = np.repeat(nodes[:-1], many) + at * np.repeat(np.diff(nodes) / many, many)
-    return _graded(np.append(inside, nodes[-1]))
+    interval, inside = _divisions(many)
+    divided = nodes[interval] + inside * (np.diff(nodes) / many)[interval]
+    return Mesh.of(robot, section, rest_map, _graded(np.append(divided, nodes[-1])))
 
 
 def _graded(nodes: FloatArray) -> FloatArray:
     """Divide intervals until none is more than _GROWTH times as long as a neighbour."""
     while True:
-        sizes = np.diff(nodes)
-        before = np.append(np.inf, sizes[:-1])
-        after = np.append(sizes[1:], np.inf)
-        long = np.flatnonzero(sizes > 1.001 * _GROWTH * np.minimum(before, after))
+        padded = np.full(nodes.size + 1, np.inf)
+        sizes = np.subtract(nodes[1:], nodes[:-1], out=padded[1:-1])
+        long = np.flatnonzero(sizes > 1.001 * _GROWTH * np.minimum(padded[:-2], padded[2:]))
         if not long.size:
             return nodes
+        before, after, half = padded[long], padded[long + 2], 0.5 * sizes[long]
         cut = np.where(
-            before[long] <= after[long],
-            nodes[long] + np.minimum(_GROWTH * before[long], 0.5 * sizes[long]),
-            nodes[long + 1] - np.minimum(_GROWTH * after[long], 0.5 * sizes[long]),
+            before <= after,
+            nodes[long] + np.minimum(_GROWTH * before, half),
+            nodes[long + 1] - np.minimum(_GROWTH * after, half),
         )
-        nodes = np.insert(nodes, long + 1, cut)
+        nodes = np.sort(np.concatenate((nodes, cut)))

@@ -4,9 +4,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from kron_dynamics.control.reference.interior_point import Rows, minimize
+from kron_dynamics.control.reference.compiled_minimization import minimize
+from kron_dynamics.control.reference.interior_point import Rows
 from kron_dynamics.control.reference.mesh_motion import MeshMotion
 from kron_dynamics.control.reference.motion_peaks import MotionSamples
 from kron_dynamics.control.reference.path_mesh import Mesh
@@ -77,7 +80,7 @@ def quickest(
     best, slowing, duals = None, np.inf, None
     for _ in range(_ATTEMPTS):
         chosen = chosen_rows(rows, kept)
-        c = 0.98 * _shrunk(chosen, c, 0.9)
+        c = 0.98 * _greatest(chosen.allowed_shares(c), 1.0, 0.9) * c
         c, duals = minimize(finer.objective, chosen, c, duals, gap=gap, most=_FINE_STEPS)
         found = MeshMotion(finer, *finer.motion(c))
         samples = found.samples(robot, section.ends, smooth=smooth, friction=friction)
@@ -126,11 +129,9 @@ def _searched_mesh(
     breaks = np.concatenate(
         ([0.0], rest_map.inverse(inner) if inner.size else inner, [rest_map.duration])
     )
-    few = coarse_nodes(rest_map, breaks)
-    nodes = divided_by_turns(robot, section, rest_map, few, COARSE_TURN)
-    turns = nodes is not few
-    mesh = Mesh.of(robot, section, rest_map, nodes)
-    c = np.ones(mesh.nodes.size + 2)
+    few = Mesh.of(robot, section, rest_map, coarse_nodes(rest_map, breaks))
+    mesh = divided_by_turns(robot, section, rest_map, few, COARSE_TURN)
+    turns, c = mesh is not few, np.ones(mesh.nodes.size + 2)
     if friction:  # with x = 1, because r is approximately the time
         mesh = mesh.with_friction(robot, c)
     refuse_standing(robot, section, mesh.places, mesh.terms.weight, limits.effort)
@@ -138,10 +139,9 @@ def _searched_mesh(
     c = minimize(
         mesh.objective, rows, _feasible_start(rows, c), gap=_COARSE_GAP, most=_COARSE_STEPS
     )[0]
-    nodes = fine_nodes(mesh, c, rest_map, breaks, smooth)
+    finer = Mesh.of(robot, section, rest_map, fine_nodes(mesh, c, rest_map, breaks, smooth))
     if turns:
-        nodes = divided_by_turns(robot, section, rest_map, nodes, FINE_TURN)
-    finer = Mesh.of(robot, section, rest_map, nodes)
+        finer = divided_by_turns(robot, section, rest_map, finer, FINE_TURN)
     c = np.append(np.interp(finer.centers, mesh.centers, c[:-1]), 1.0)
     if friction:
         finer = finer.with_friction(robot, c)
@@ -151,19 +151,20 @@ def _searched_mesh(
 
 def _feasible_start(rows: Rows, c: FloatArray) -> FloatArray:
     """Multiple of c that is strictly feasible, but not slower than necessary."""
+    allowed, share = rows.allowed_shares(c), 1.0
     for _ in range(_MOST_TRIALS):
-        if not rows.allow(2.0 * c):
+        if not allowed(2.0 * share):
             break
-        c = 2.0 * c
-    return 0.5 * _shrunk(rows, c, 0.5)
+        share *= 2.0
+    return 0.5 * _greatest(allowed, share, 0.5) * c
 
 
-def _shrunk(rows: Rows, c: FloatArray, factor: float) -> FloatArray:
-    """Scale c down until all constraints are strictly satisfied."""
+def _greatest(allowed: Callable[[float], bool], share: float, factor: float) -> float:
+    """Reduce a share by a factor until it is allowed."""
     for _ in range(_MOST_SHRINKING):
-        if rows.allow(c):
-            return c
-        c = factor * c
+        if allowed(share):
+            return share
+        share *= factor
     raise TrajectoryError(
         'no speed along the path was found, however low: are limits in SI units?'
     )
