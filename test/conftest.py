@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
 import re
@@ -88,13 +89,14 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if part == 'ros' and 'pytest.mark.ros' not in text else None
 
 
-def group_of(nodeid: str) -> str:
+@functools.cache
+def group_of(file: str) -> str:
     """What one process runs alone where several share the tests.
 
     The tests of a file share fixtures; those of a dynamics_node share its process, and those of
     the vectors the record of what has been read.
     """
-    path = PROJECT / nodeid.partition('::')[0]
+    path = PROJECT / file
     if path.parent.name == 'dynamics_node':
         return str(path.parent)
     return 'vectors' if reads_vectors(path) else str(path)
@@ -107,7 +109,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     class Groups(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return group_of(nodeid)
+            return group_of(nodeid.partition('::')[0])
+
+        def _pending_of(self, workload: dict[str, dict[str, bool]]) -> int:
+            # Called after every test: groups that are done are not counted again and again.
+            for done in [group for group, tests in workload.items() if all(tests.values())]:
+                del workload[done]
+            return super()._pending_of(workload)
 
     config.option.loadscopereorder = False
     return Groups(config, log)

@@ -75,20 +75,24 @@ def targets(node: ast.AST, module: str) -> Iterator[str]:
             below = f'{base}.{alias.name}'
             yield below if base == 'kron_dynamics' and alias.name in LEVEL else base
     elif isinstance(node, ast.Call) and node.args:
-        function = ast.unparse(node.func)
+        function = getattr(node.func, 'attr', getattr(node.func, 'id', ''))
         name = node.args[0]
         if function.endswith(('import_module', '__import__')) and isinstance(name, ast.Constant):
             yield str(name.value)
 
 
 def imports_of(text: str, module: str, source: str) -> Iterator[Import]:
+    # Expressions, of which there are many, matter only where they may call what imports.
+    calls = 'import_module' in text or '__import__' in text
+
     def visit(node: ast.AST, lazy: bool) -> Iterator[Import]:
         for target in targets(node, module):
             line = getattr(node, 'lineno', 0)
             yield Import(f'{source}:{line}', layer_of(module), target, lazy)
         inside = lazy or isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
         for child in ast.iter_child_nodes(node):
-            yield from visit(child, inside)
+            if calls or not isinstance(child, ast.expr):
+                yield from visit(child, inside)
 
     yield from visit(ast.parse(text), False)
 

@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 
 import pytest
 import setuptools
+from statements import statements
 
 ROOT = Path(__file__).resolve().parents[1]
 INTERFACES = ROOT / 'kron_dynamics_msgs'
@@ -49,11 +50,13 @@ def requirement_names(lines: list[str]) -> set[str]:
 
 def imported_packages(folder: Path) -> set[str]:
     """Return the top-level names the Python files below a folder import, without Python's own."""
-    nodes = [
-        node for path in folder.rglob('*.py') for node in ast.walk(ast.parse(path.read_text()))
-    ]
-    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
-    names |= {node.module or '' for node in nodes if isinstance(node, ast.ImportFrom)}
+    names: set[str] = set()
+    for path in folder.rglob('*.py'):
+        for node in statements(path):
+            if isinstance(node, ast.Import):
+                names |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                names.add(node.module or '')
     return {name.split('.')[0] for name in names} - sys.stdlib_module_names
 
 

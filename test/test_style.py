@@ -10,6 +10,8 @@ import os
 import statistics
 from pathlib import Path
 
+from statements import statements
+
 ROOT = Path(__file__).parents[1]
 HEADER = [
     'Copyright 2026 The kron_dynamics Authors',
@@ -59,7 +61,7 @@ def test_at_most_six_functions_have_more_than_60_lines() -> None:
         f'{path.relative_to(ROOT)}: {node.name}': (node.end_lineno or 0) - node.lineno + 1
         for path in of_package()
         if path.suffix == '.py'
-        for node in ast.walk(ast.parse(path.read_text(encoding='utf-8')))
+        for node in statements(path)
         if isinstance(node, ast.FunctionDef)
     }
     assert len(functions) > 1000

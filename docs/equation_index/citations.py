@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 
+# What only files with citations have: parsing others takes seconds.
+_PAPER = re.compile(r'\[[TPNK]\]')
 _NUMBER = r'\((?:[AB]-)?\d+\)'
 _CITATION = re.compile(
     rf'\[([TPNK])\]\s+(?:eqs?\.\s+)?({_NUMBER}(?:(?:\s*-\s*|[,;]?\s+(?:and\s+)?){_NUMBER})*)'
@@ -63,7 +65,10 @@ def citing_functions(root: Path = ROOT) -> dict[Equation, list[Place]]:
     for folder, above in (('kron_dynamics', root), ('docs/papers', root / 'docs/papers')):
         for path in sorted((root / folder).rglob('*.py')):
             module = '.'.join(path.relative_to(above).with_suffix('').parts)
-            tree = ast.parse(path.read_text(encoding='utf-8'))
+            text = path.read_text(encoding='utf-8')
+            if not _PAPER.search(text):
+                continue
+            tree = ast.parse(text)
             for name, node in _documented(tree, module.removesuffix('.__init__')):
                 for equation in equations_in(ast.get_docstring(node) or ''):
                     found[equation].append(Place(name, str(path.relative_to(root))))
@@ -75,6 +80,8 @@ def citing_tests(root: Path = ROOT) -> dict[Equation, list[Place]]:
     found = defaultdict(list)
     for path in sorted((root / 'test').rglob('test_*.py')):
         text = path.read_text(encoding='utf-8')
+        if not _PAPER.search(text):
+            continue
         source_lines = text.split('\n')
         for node in ast.parse(text).body:
             if isinstance(node, ast.FunctionDef) and node.name.startswith('test_'):

@@ -6,13 +6,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.signal import welch
 
 from kron_dynamics.bag.replaying.bandwidth import acceleration_spectrum
 
 
 @pytest.mark.parametrize('rows', [60, 75])
 def test_without_noise_all_is_motion_with_the_spectrum_of_scipy(rows):
+    # Imported here: it takes a second in every process that collects the tests.
+    from scipy.signal import welch
+
     rng, step = np.random.default_rng(5), 0.02
     # Twice the rows and two samples that differences lose; the shortest is too short to count.
     parts = [rng.standard_normal(count + 2) for count in (2 * rows, rows, rows + 20, rows // 2)]

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.signal import butter, lfilter
 
 from kron_dynamics.bag.replaying.smoothing import noise_level
 from kron_dynamics.bag.replaying.velocity_noise import coloured_noise
@@ -24,10 +23,17 @@ def recorded(noise, seed=1):
     return place + 1e-6 * random.standard_normal(len(TIME)), rate + noise
 
 
+def low_pass(order, frequency, values):
+    # Imported here: it takes a second in every process that collects the tests.
+    from scipy.signal import butter, lfilter
+
+    return lfilter(*butter(order, frequency, fs=1.0 / STEP), values)
+
+
 def filtered(strength, seed=2):
     """White noise of some strength below 60 Hz, next to none above."""
     white = strength * np.random.default_rng(seed).standard_normal(len(TIME))
-    return lfilter(*butter(3, 60.0, fs=1.0 / STEP), white)
+    return low_pass(3, 60.0, white)
 
 
 @pytest.mark.parametrize('strength', [0.01, 0.1])
@@ -47,7 +53,7 @@ def test_white_noise_is_what_differences_show():
 def test_motion_is_no_noise():
     """Not in velocities that a filter has delayed or weakened, nor where positions are coarse."""
     place, rate = recorded(0.0)
-    late = lfilter(*butter(1, 30.0, fs=1.0 / STEP), rate)
+    late = low_pass(1, 30.0, rate)
     for velocities in (rate, late, 1.02 * rate):
         assert coloured_noise([place], [velocities], STEP, 1e-6) == 1e-6
     coarse = np.rint(place / 1e-3) * 1e-3
