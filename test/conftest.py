@@ -175,17 +175,17 @@ def kernel_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder
 
 
-@pytest.fixture(scope='module', autouse=True)
-def compiler_where_it_matters(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Hide the compiler from files that are marked `interpreted`.
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Hide the compiler from tests that are marked `interpreted`, or whose file is.
 
-    It takes longer than their tests, and others hold what it makes against the same code.
+    It takes longer than they do, and others hold what it makes against the same code.
     """
+    marked = item.get_closest_marker('interpreted') and not item.get_closest_marker('compiled')
     with pytest.MonkeyPatch.context() as patch:
-        marked = request.node.get_closest_marker('interpreted')
-        if marked and not request.config.getoption('--long'):
+        if marked and not item.config.getoption('--long'):
             patch.setenv('CC', 'no-compiler')
-        yield
+        return (yield)
 
 
 @pytest.fixture

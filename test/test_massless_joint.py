@@ -16,6 +16,8 @@ from kron_dynamics import dynamics
 from kron_dynamics.cli import main
 from kron_dynamics.simulation import Plant
 
+pytestmark = pytest.mark.interpreted
+
 ARM = (Path(__file__).parent / 'robots' / 'planar_2r.urdf').read_text(encoding='utf-8')
 # A last joint for a tool that is not there, as arms are often described.
 BARE = ARM.replace(
@@ -76,6 +78,7 @@ def test_what_needs_the_inverse_names_the_joint(quantity: Any, robot: kd.Robot) 
         quantity(robot)
 
 
+@pytest.mark.compiled
 def test_kernel_in_the_cache_does_not_let_it_pass(robot: kd.Robot) -> None:
     # The same numbers with a rotor: its kernel is another. Without one, none is ever made.
     kd.loads(BARE, armature={'wrist': 0.1}, strict=True).forward_dynamics(*np.zeros((3, 3)))
@@ -124,6 +127,7 @@ SLIDES = """<robot name="slides"><link name="base"/><link name="a"/><link name="
 <limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>"""
 
 
+@pytest.mark.compiled
 def test_slides_on_one_line_have_no_forward_dynamics() -> None:
     """Their rounding left infinities once, or a compiler that was blamed."""
     for text in (SLIDES, SLIDES.replace('prismatic', 'revolute')):

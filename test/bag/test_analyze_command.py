@@ -12,6 +12,8 @@ import pytest
 
 from kron_dynamics.cli import main
 
+pytestmark = pytest.mark.interpreted
+
 
 @pytest.fixture
 def two_runs(make_bag, arm, arm_urdf, arm_motion):

@@ -15,6 +15,8 @@ import yaml
 import kron_dynamics as kd
 from kron_dynamics import constraints
 
+pytestmark = pytest.mark.interpreted
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / 'docs' / 'constraints.md').read_text(encoding='utf-8')
 

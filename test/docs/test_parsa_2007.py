@@ -26,6 +26,8 @@ from paper_pages import (
 
 import kron_dynamics as kd
 
+pytestmark = pytest.mark.interpreted
+
 
 @pytest.fixture(scope='module')
 def generator() -> Iterator[Any]:

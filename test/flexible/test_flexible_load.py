@@ -24,6 +24,8 @@ from kron_dynamics.flexible import (
 from kron_dynamics.resources import resource_path
 
 # A pole of 2 m and 3 kg on a motor, a lamp at its top and a bracket at 0.5 m on its side.
+pytestmark = pytest.mark.interpreted
+
 POLE = """<robot name="pole"><link name="ground"/>
 <joint name="motor" type="continuous"><parent link="ground"/><child link="pole"/>
 <axis xyz="0 0 1"/></joint>
@@ -137,6 +139,7 @@ def test_a_link_on_the_base_bends_too(assert_close: Callable[..., None]) -> None
     assert held.stiffness[1, 1] > 0
 
 
+@pytest.mark.compiled
 def test_kernels_without_a_compiler_are_the_same(
     monkeypatch: pytest.MonkeyPatch, assert_close: Callable[..., None]
 ) -> None:
