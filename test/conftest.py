@@ -27,6 +27,8 @@ PROJECT = Path(__file__).parents[1]
 ROBOTS = PROJECT / 'test' / 'robots'
 # Names a folder for the kernels of all parts of a run.
 KERNELS = 'KRON_DYNAMICS_TEST_KERNELS'
+# The compiler that is asked for.
+COMPILER = os.environ.get('CC')
 NAMES = sorted(path.stem for path in ROBOTS.glob('*.urdf'))
 # The files that take longest, which processes that share the tests begin with.
 LONGEST = (
@@ -175,16 +177,30 @@ def kernel_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Hide the compiler from tests that are marked `interpreted`, or whose file is.
+@pytest.fixture(scope='module', autouse=True)
+def compiler_where_it_matters(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Hide the compiler from files that are marked `interpreted`.
 
-    It takes longer than they do, and others hold what it makes against the same code.
+    It takes longer than their tests, and others hold what it makes against the same code.
     """
-    marked = item.get_closest_marker('interpreted') and not item.get_closest_marker('compiled')
     with pytest.MonkeyPatch.context() as patch:
-        if marked and not item.config.getoption('--long'):
+        marked = request.node.get_closest_marker('interpreted')
+        if marked and not request.config.getoption('--long'):
             patch.setenv('CC', 'no-compiler')
+        yield
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Hide the compiler from single tests that are marked; show it to what is `compiled`."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not item.config.getoption('--long'):
+            if item.get_closest_marker('compiled'):
+                patch.delenv('CC', raising=False)
+                if COMPILER is not None:
+                    patch.setenv('CC', COMPILER)
+            elif item.get_closest_marker('interpreted'):
+                patch.setenv('CC', 'no-compiler')
         return (yield)
 
 

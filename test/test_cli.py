@@ -68,6 +68,7 @@ def test_info_of_the_stacker_reclaimer(capsys):
     assert lines[-1].startswith('check    mass matrix at the middle of the range: positive')
 
 
+@pytest.mark.interpreted
 def test_info_of_flexible_links(capsys):
     boom = STACKER.parents[1] / 'config' / 'stacker_reclaimer_flexible.yaml'
     assert main(['info', str(STACKER), '--flexible', str(boom)]) == 0

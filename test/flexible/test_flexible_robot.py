@@ -26,6 +26,17 @@ Check = Callable[..., None]
 Derivative = Callable[..., np.ndarray]
 
 
+@pytest.fixture(scope='session')
+def skew(skew: kd.Robot) -> kd.Robot:
+    """The robot with kernels of its own: these are not compiled."""
+    return kd.Robot(skew.model)
+
+
+@pytest.fixture(scope='session')
+def stacker(stacker: kd.Robot) -> kd.Robot:
+    return kd.Robot(stacker.model)
+
+
 @pytest.fixture
 def state(flexible_robot: kd.Robot, rng: np.random.Generator) -> SimpleNamespace:
     """Bent as far as links may be, some tenths of their length, and moving."""

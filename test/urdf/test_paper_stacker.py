@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 import kron_dynamics as kd
 
+pytestmark = pytest.mark.interpreted
+
 ROOT = Path(__file__).parents[2]
 URDF = ROOT / 'urdf' / 'paper_stacker.urdf'
 VECTORS = json.loads((ROOT / 'test' / 'vectors' / 'public_vectors.json').read_text())

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from contextlib import closing
 
@@ -18,10 +19,10 @@ from kron_dynamics.bag.reading.sqlite_storage import RowReader, UncountedRowRead
 START = 1_700_000_000_000_000_000
 
 
-@pytest.fixture
-def file(tmp_path, arm):
+@pytest.fixture(scope='module')
+def recording(tmp_path_factory, arm):
     """A recording of joint states, then other topics between them and times of all lengths."""
-    path = write_bag(tmp_path / 'bag', arm, 'sqlite3', count=1500)
+    path = write_bag(tmp_path_factory.mktemp('recording') / 'bag', arm, 'sqlite3', count=1500)
     rng = np.random.default_rng(1)
     sizes = [0, 1, 57, 58, 300, 301, 4060, 4070, 9000, 50_000]
     rows = [
@@ -36,6 +37,12 @@ def file(tmp_path, arm):
     others = [(k, f'/other_{k}', 'a/msg/B', 'cdr', '', '') for k in (2, 3)]
     change(path, 'INSERT INTO topics VALUES (?, ?, ?, ?, ?, ?)', others)
     return path
+
+
+@pytest.fixture
+def file(recording, tmp_path):
+    """A copy of it, which a test may change."""
+    return shutil.copy(recording, tmp_path / recording.name)
 
 
 def change(path, command, rows=None):
