@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from long_runs import some_of
 from single_carts import cart
 
 import kron_dynamics as kd
@@ -24,6 +25,35 @@ from kron_dynamics.control.reference.compiled_minimization import (
 )
 from kron_dynamics.kernels.cache import NoFolderError
 from kron_dynamics.kernels.sources import read_beside
+
+# What a compiler, or whoever stands in for it, could have got wrong: the text and another.
+MISTAKES = [
+    ('1.0 / sqrt(x)', '1.0 / x'),
+    ('(0.5 * bound[s] / x)', '(0.4 * bound[s] / x)'),
+    ('slack[j] += bound[s] - 1.0', 'slack[j] += bound[s]'),
+    ('p->which[j - steady]', '0'),
+    ('+ b[j]);', ');'),
+    ('-0.5 * share', '-0.6 * share'),
+    ('-1.5 * p->gradient[k]', '-1.4 * p->gradient[k]'),
+    ('at = end * (count - 4)', 'at = end * (count - 5)'),
+    ('p->gradient[at + i] +=', 'p->gradient[at + i] -='),
+    ('+= e[i] * e[l]', '+= e[i]'),
+    ('bc += b[j] * ratio * c[j]', 'bc += b[j] * ratio'),
+    ('{aa, ab, ac, bb, bc, 0.0, cc}', '{aa, ac, ab, bb, bc, 0.0, cc}'),
+    ('cd += c[j] * dual', 'cd += b[j] * dual'),
+    ('-= band[i] * band[l]', '-= band[i]'),
+    ('d < 3 && d <= k', 'd < 2 && d <= k'),
+    ('d < 3 && k + d < count', 'd < 2 && k + d < count'),
+    ('+ p->ratio[at] * change', '- p->ratio[at] * change'),
+    ('kept_above(length, p->duals[at]', 'kept_above(length, 2.0 * p->duals[at]'),
+    ('(aim - p->dual_change[at]', '(aim + p->dual_change[at]'),
+    ('share * share * share', 'share * share'),
+    ('p->centered * lacking', 'lacking'),
+    ('third += c[j] * target', 'third += a[j] * target'),
+    ('p->to_bound * solve(p)', 'solve(p)'),
+    ('2.0 * p->gap * cost', '0.0'),
+    ('p->first * cost / count', 'p->first * cost'),
+]
 
 
 @pytest.fixture
@@ -82,40 +112,10 @@ def test_duals_of_a_similar_problem_are_taken_up() -> None:
         np.testing.assert_allclose(got[1], right[1], rtol=1e-7, atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ('right', 'wrong'),
-    [
-        ('1.0 / sqrt(x)', '1.0 / x'),
-        ('(0.5 * bound[s] / x)', '(0.4 * bound[s] / x)'),
-        ('slack[j] += bound[s] - 1.0', 'slack[j] += bound[s]'),
-        ('p->which[j - steady]', '0'),
-        ('+ b[j]);', ');'),
-        ('-0.5 * share', '-0.6 * share'),
-        ('-1.5 * p->gradient[k]', '-1.4 * p->gradient[k]'),
-        ('at = end * (count - 4)', 'at = end * (count - 5)'),
-        ('p->gradient[at + i] +=', 'p->gradient[at + i] -='),
-        ('+= e[i] * e[l]', '+= e[i]'),
-        ('bc += b[j] * ratio * c[j]', 'bc += b[j] * ratio'),
-        ('{aa, ab, ac, bb, bc, 0.0, cc}', '{aa, ac, ab, bb, bc, 0.0, cc}'),
-        ('cd += c[j] * dual', 'cd += b[j] * dual'),
-        ('-= band[i] * band[l]', '-= band[i]'),
-        ('d < 3 && d <= k', 'd < 2 && d <= k'),
-        ('d < 3 && k + d < count', 'd < 2 && k + d < count'),
-        ('+ p->ratio[at] * change', '- p->ratio[at] * change'),
-        ('kept_above(length, p->duals[at]', 'kept_above(length, 2.0 * p->duals[at]'),
-        ('(aim - p->dual_change[at]', '(aim + p->dual_change[at]'),
-        ('share * share * share', 'share * share'),
-        ('p->centered * lacking', 'lacking'),
-        ('third += c[j] * target', 'third += a[j] * target'),
-        ('p->to_bound * solve(p)', 'solve(p)'),
-        ('2.0 * p->gap * cost', '0.0'),
-        ('p->first * cost / count', 'p->first * cost'),
-    ],
-)
+@pytest.mark.parametrize(('right', 'wrong'), some_of(MISTAKES, MISTAKES[::6]))
 def test_a_search_that_computes_something_else_is_refused(
     fresh: Path, monkeypatch: pytest.MonkeyPatch, right: str, wrong: str
 ) -> None:
-    """Each statement that a compiler, or whoever stands in for it, could have got wrong."""
     text = read_beside(compiled_minimization.__file__, 'interior_point.c')
     assert text.count(right) == 1
     monkeypatch.setattr(
