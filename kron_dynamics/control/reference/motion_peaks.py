@@ -22,8 +22,9 @@ from kron_dynamics.typing import FloatArray
 # Each piece is evaluated at 9 Chebyshev points. Where a quantity exceeds 0.9 of its limit, the
 # interpolating polynomial is evaluated at 129 points.
 _PLACES, _NEAR, _SAMPLES = 9, 0.9, 129
-# Motions stay within this share of their limits; the margin exceeds rounding errors.
-_WITHIN = 1.0 - 1.2e-8
+# Motions stay within this share of their limits; the margin exceeds rounding errors and those of
+# peaks between samples.
+_WITHIN = 1.0 - 5e-8
 # Most iterations for the slow-down factor.
 _MOST_TRIALS = 30
 

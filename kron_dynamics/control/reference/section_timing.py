@@ -104,8 +104,9 @@ def quickest(
         all_found = [each for each in (sharp, guided) if each is not None]
         all_found.append(Sharpened(finer, best, slowing))
         return _with_breaks(min(all_found, key=lambda each: each.samples.duration), breaks)
-    while friction and slowing > 1.0:  # friction has changed with the speed
-        best = MotionSamples.of(robot, best.times, best.states, friction)
+    while slowing > 1.0:  # highest points have moved between the samples, and friction has changed
+        if friction:
+            best = MotionSamples.of(robot, best.times, best.states, friction)
         slowing = best.slowing(limits, best.peaks(limits))
         best = best.slowed(slowing)
     return best, best.times[np.searchsorted(finer.nodes, breaks)]
