@@ -146,6 +146,7 @@ def test_what_vibrates_faster_than_half_the_sampling_rate_is_not_looked_for(trut
     assert verdicts[1] == 'not seen: above half the sampling rate of 1 Hz'
 
 
+@pytest.mark.interpreted
 def test_the_updated_description_has_the_identified_modes(model, truth, tmp_path):
     source = tmp_path / 'wrong.yaml'
     source.write_text(yaml.safe_dump(STACKER.description(STIFFNESS, DAMPING)))

@@ -134,6 +134,7 @@ def test_gains_that_are_too_weak_for_a_light_model_let_the_machine_fall(robots, 
         assert (off[-1] > 1.5 * off[0]) if falls else (off[-1] < 0.1 * off[0])
 
 
+@pytest.mark.interpreted
 def test_the_bound_with_flexible_links_is_that_of_the_plant(kernel_cache):
     flexible = kd.loads(frictionless(STACKER), flexible=BOOM)
     rigid, rate = flexible.rigid, 50.0
