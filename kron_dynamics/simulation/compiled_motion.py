@@ -8,18 +8,15 @@ import ctypes
 import functools
 import inspect
 import logging
-import time
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from kron_dynamics.exceptions import KernelBuildError
-from kron_dynamics.kernels.cache import Built, Found, NoFolderError, cache_key, fetch
-from kron_dynamics.kernels.compiler import compiler_identity, find_compiler, processor_identity
-from kron_dynamics.kernels.library import address_of, signature_source
-from kron_dynamics.kernels.run_compiler import compile_library
+from kron_dynamics.kernels.cache import NoFolderError
+from kron_dynamics.kernels.checked_function import checked_function
+from kron_dynamics.kernels.compiler import find_compiler
 from kron_dynamics.kernels.sources import read_beside
 from kron_dynamics.simulation.motion import Motion
 from kron_dynamics.simulation.stepper import Stepper, kernel_names
@@ -68,22 +65,7 @@ def steps_address(command: tuple[str, ...]) -> int:
         NoFolderError: there is no writable folder for the library.
     """
     source = read_beside(__file__, 'stepper.c')
-    made_for = (compiler_identity(command), processor_identity())
-    key = cache_key(_FUNCTION, *made_for, source, origins=(__name__,))
-    addresses: list[int] = []
-
-    def build(keys: Sequence[str], folder: Path) -> dict[str, Built]:
-        started = time.perf_counter()
-        library = folder / 'kron_stepper.so'
-        compile_library(command, source + signature_source(_FUNCTION, key), library)
-        check_steps(address_of(library, _FUNCTION, key))
-        return {key: Built(library, _FUNCTION, 0, (), time.perf_counter() - started)}
-
-    def load(key: str, found: Found) -> None:
-        addresses.append(address_of(found.library, _FUNCTION, key))
-
-    fetch([key], build, load, _FUNCTION, origins=(__name__,))
-    return addresses[-1]
+    return checked_function(command, _FUNCTION, source, check_steps, __name__)
 
 
 class _Known:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import kron_dynamics as kd
+from kron_dynamics.kernels import checked_function
 from kron_dynamics.kernels.cache import NoFolderError
 from kron_dynamics.kernels.compiler import find_compiler
 from kron_dynamics.kernels.sources import read_beside
@@ -125,7 +126,7 @@ def test_kernels_without_steps_move_by_the_text_in_python(
         raise NoFolderError('no room')
 
     with monkeypatch.context() as patch:
-        patch.setattr(compiled_motion, 'fetch', full)
+        patch.setattr(checked_function, 'fetch', full)
         other = in_python(robot)
     assert [record.message.split(';')[0] for record in caplog.records] == ['no room']
     compiled = Plant(robot, np.zeros(2))

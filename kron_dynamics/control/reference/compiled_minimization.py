@@ -8,10 +8,7 @@ import ctypes
 import functools
 import logging
 import os
-import time
-from collections.abc import Sequence
 from itertools import accumulate
-from pathlib import Path
 
 import numpy as np
 
@@ -27,10 +24,9 @@ from kron_dynamics.control.reference.interior_point import (
     Rows,
 )
 from kron_dynamics.exceptions import KernelBuildError
-from kron_dynamics.kernels.cache import Built, Found, NoFolderError, cache_key, fetch
-from kron_dynamics.kernels.compiler import compiler_identity, find_compiler, processor_identity
-from kron_dynamics.kernels.library import address_of, signature_source
-from kron_dynamics.kernels.run_compiler import compile_library
+from kron_dynamics.kernels.cache import NoFolderError
+from kron_dynamics.kernels.checked_function import checked_function
+from kron_dynamics.kernels.compiler import find_compiler
 from kron_dynamics.kernels.sources import read_beside
 from kron_dynamics.typing import FloatArray
 
@@ -132,26 +128,11 @@ def minimize_address(_compiler: str) -> int | None:
     if command is None:
         return None
     source = read_beside(__file__, 'interior_point.c')
-    made_for = (compiler_identity(command), processor_identity())
-    key = cache_key(_FUNCTION, *made_for, source, origins=(__name__,))
-    addresses: list[int] = []
-
-    def build(keys: Sequence[str], folder: Path) -> dict[str, Built]:
-        started = time.perf_counter()
-        library = folder / f'{_FUNCTION}.so'
-        compile_library(command, source + signature_source(_FUNCTION, key), library)
-        check_minimize(address_of(library, _FUNCTION, key))
-        return {key: Built(library, _FUNCTION, 0, (), time.perf_counter() - started)}
-
-    def load(key: str, found: Found) -> None:
-        addresses.append(address_of(found.library, _FUNCTION, key))
-
     try:
-        fetch([key], build, load, _FUNCTION, origins=(__name__,))
+        return checked_function(command, _FUNCTION, source, check_minimize, __name__)
     except NoFolderError as error:
         _log.warning('%s; paths are retimed by Python code, slower', error)
         return None
-    return addresses[-1]
 
 
 def check_minimize(address: int) -> None:

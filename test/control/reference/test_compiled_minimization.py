@@ -23,6 +23,7 @@ from kron_dynamics.control.reference.compiled_minimization import (
     minimize,
     minimize_address,
 )
+from kron_dynamics.kernels import checked_function
 from kron_dynamics.kernels.cache import NoFolderError
 from kron_dynamics.kernels.sources import read_beside
 
@@ -155,5 +156,5 @@ def test_paths_are_retimed_by_the_text_in_python_where_nothing_can_be_compiled(
         found = retime(robot, [[0.0], [1.0]], effort_rate_limit=[20.0])
         assert calls
         assert found.duration == pytest.approx(right, rel=1e-9)
-        monkeypatch.setattr(compiled_minimization, 'fetch', full)
+        monkeypatch.setattr(checked_function, 'fetch', full)
     assert [record.message.split(';')[0] for record in caplog.records] == ['no room']
