@@ -24,6 +24,8 @@ import pytest
 from kron_dynamics.bag.campaigns.campaign_page import write_campaign_page
 from kron_dynamics.cli import main
 
+pytestmark = pytest.mark.interpreted
+
 # Name of a bag that is no name of a column, and is text wherever it stands.
 HOSTILE = '100 % <b>&#?"x"'
 
