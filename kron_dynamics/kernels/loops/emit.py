@@ -37,7 +37,6 @@ LOOP_MACROS = """
 #endif
 """
 LOOP_PRELUDE = f"""
-#include <stdlib.h>
 #define APART __attribute__((noinline)) static void
 {LOOP_MACROS}"""
 

@@ -122,7 +122,7 @@ def test_sixty_joints(tmp_path: Path, assert_close: Any) -> None:
     # Too much for the stack: some of the memory is from the heap.
     names = ('velocity_free_coriolis_matrix', 'regressor')
     case = make_case(load_model(chain_text(60)), tmp_path, names)
-    assert emit_c(list(case.functions.traces.values())).count('malloc(') >= 1
+    assert emit_c(list(case.functions.traces.values())).count('= malloc(') >= 1
     for name in case.functions.traces:
         check(case, name, assert_close)
 
@@ -186,14 +186,14 @@ def test_nan_without_memory(tmp_path: Path) -> None:
     model = load_model(chain_text(60))
     trace = record('velocity_free_coriolis_matrix', model, model.tip_link)
     source = emit_c([trace])
-    assert source.count('malloc(') == 1
-    starved = Compiled({'C': trace}, tmp_path, source.replace('malloc(', '(void *)(0 * '))
+    assert source.count('= malloc(') == 1
+    starved = Compiled({'C': trace}, tmp_path, source.replace('= malloc(', '= (void *)(0 * '))
     assert np.isnan(starved('C', np.zeros((2, 60)))[0]).all()
 
 
 def test_no_lanes_without_memory(chain: Case, tmp_path: Path, assert_close: Any) -> None:
     trace = record('mass_matrix', chain.model, chain.link)
-    source = emit_c([trace]).replace('malloc(', '(void *)(0 * ')
+    source = emit_c([trace]).replace(' : malloc(', ' : (void *)(0 * ')
     arrays = states(chain, 'mass_matrix', 9)
     starved = Compiled({'mass_matrix': trace}, tmp_path, source)
     assert_close(starved('mass_matrix', *arrays), chain.functions('mass_matrix', *arrays))
