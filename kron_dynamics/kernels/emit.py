@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeGuard
 
-from kron_dynamics.kernels.fused import FusedProducts, fused_products, multiply_add
+from kron_dynamics.kernels.fused import FusedProducts, fused_products, multiply_add, negated
 from kron_dynamics.kernels.loops.emit import LOOP_PRELUDE, loop_kernel
 from kron_dynamics.kernels.loops.trace import LoopTrace
 from kron_dynamics.kernels.prelude import WIDE_ANGLES, literal, prelude, symbol
@@ -273,6 +273,11 @@ def _statements(
 
     `element` is the format of reading an argument's element; `position` numbers the angles.
     """
+
+    def operand(number: int) -> str:
+        wide = real == 'wide'
+        return _wide_operand(trace, number) if wide else _operand(trace, number, real)
+
     for number in numbers:
         operation, a, b = trace.nodes[number]
         if operation == 'const' or number in fused.products:
@@ -282,17 +287,13 @@ def _statements(
         elif operation == 'given':
             text = f'given[{a}]'
         elif operation == 'neg':
-            text = f'-{_operand(trace, a, real)}'
+            text = negated(fused, a, _operand(trace, a, real))
         elif operation == 'tanh':
             text = f'tanh_{real}({_operand(trace, a, real)})'
         elif operation in ('sin', 'cos'):
             text = f'{operation[0]}{position[a]}'
         elif number in fused.sums:
-            of_sum = fused.sums[number]
-            if real == 'wide':
-                text = multiply_add(real, of_sum, *(_wide_operand(trace, k) for k in of_sum[:3]))
-            else:
-                text = multiply_add(real, of_sum, *(_operand(trace, k, real) for k in of_sum[:3]))
+            text = multiply_add(real, fused, number, operand)
         else:
             text = f'{_operand(trace, a, real)} {operation} {_operand(trace, b, real)}'
             if real == 'wide' and all(trace.nodes[k][0] == 'const' for k in (a, b)):

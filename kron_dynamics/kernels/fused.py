@@ -85,7 +85,26 @@ def _fused(nodes: Sequence[Node], number: int, product: int) -> FusedSum:
     return FusedSum(a, b, left, is_difference, False)
 
 
-def multiply_add(real: str, of_sum: FusedSum, a: str, b: str, c: str) -> str:
-    """Return the C text of a sum with a fused product, with the texts of its operands."""
-    signs = '-' if of_sum.negates_product else '', '-' if of_sum.negates_rest else ''
-    return f'fma_{real}({signs[0]}{a}, {b}, {signs[1]}{c})'
+def multiply_add(
+    real: str, fused: FusedProducts, number: int, operand: Callable[[int], str]
+) -> str:
+    """Return the C text of a sum with a fused product.
+
+    Args:
+        real: the type, 'double', 'float' or 'wide'.
+        fused: the fused products of the trace.
+        number: node number of the sum.
+        operand: the text of a node's value.
+    """
+    a, b, c, negates_product, negates_rest = fused.sums[number]
+    first = negated(fused, a, operand(a)) if negates_product else operand(a)
+    last = negated(fused, c, operand(c)) if negates_rest else operand(c)
+    return f'fma_{real}({first}, {operand(b)}, {last})'
+
+
+def negated(fused: FusedProducts, number: int, text: str) -> str:
+    """Return the C text of a negated value.
+
+    Of the negative of a fused sum gcc makes one instruction that gives a zero another sign.
+    """
+    return f'(0 - {text})' if number in fused.sums else f'-{text}'

@@ -5,7 +5,8 @@
  * and cosine of one angle and of several. C99 and C++; gcc and clang compute several angles as
  * vectors.
  */
-#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
+#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__) || \
+    defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || defined(__NO_SIGNED_ZEROS__)
 #error "IEEE arithmetic is needed: check the compiler's options, such as -ffast-math in $CC"
 #endif
 
@@ -15,8 +16,11 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Fails to compile if double, literals or intermediate results are not IEEE double precision. */
-typedef char ieee_double[sizeof(double) == 8 && sizeof(1.0) == 8 && FLT_EVAL_METHOD == 0 ? 1 : -1];
+#if FLT_EVAL_METHOD != 0
+#error "double arithmetic must have double precision: check options such as -mfpmath=387"
+#endif
+/* Fails to compile with options such as -fsingle-precision-constant. */
+typedef char ieee_double_literals_are_needed[sizeof(double) == 8 && sizeof(1.0) == 8 ? 1 : -1];
 
 #if defined(__GNUC__)
 #define HELPER static inline __attribute__((unused))

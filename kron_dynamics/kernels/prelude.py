@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from math import copysign, inf, isfinite
+from math import isfinite
 
 import numpy as np
 
@@ -62,9 +62,7 @@ def literal(value: float, real: str = 'double') -> str:
     Raises:
         KernelBuildError: the constant is not finite, or too large for the type.
     """
-    if real == 'float' and abs(value) > _LARGEST_FLOAT:
-        value = copysign(inf, value)
-    if not isfinite(value):
-        raise KernelBuildError(f'a constant of the model overflows: {value}')
+    if not isfinite(value) or (real == 'float' and abs(value) > _LARGEST_FLOAT):
+        raise KernelBuildError(f'a constant of the model overflows {real}: {value}')
     text = f'{np.float32(value)!s}f' if real == 'float' else repr(value)
     return f'({text})' if value < 0 else text

@@ -3,7 +3,8 @@
  *
  * Common part of all generated functions in single precision; sine and cosine are the C library's.
  */
-#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
+#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__) || \
+    defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || defined(__NO_SIGNED_ZEROS__)
 #error "IEEE arithmetic is needed: check the compiler's options, such as -ffast-math in $CC"
 #endif
 

@@ -143,7 +143,8 @@ def test_what_some_compilers_take_to_heart_is_refused_or_right(
     try:
         (kernel,) = make_kernels([GRAVITY], model, 'heart')
     except KernelBuildError as error:
-        assert f'compiled by {path}: check $CC' in str(error)
+        assert str(path) in str(error)
+        assert re.search(r'compiled by .*: check \$CC|IEEE arithmetic', str(error))
     else:
         assert_close(kernel(q), dynamics.gravity_vector(model, q))
     assert sys.float_info.min / float('2') != 0

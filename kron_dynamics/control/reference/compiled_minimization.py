@@ -67,6 +67,7 @@ def minimize(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the minimizer and the duals of the rows: `interior_point.minimize` up to rounding.
 
+    Shapes are (K + 2,) and (K, R) for K windows of R rows each, without units.
     Where there is no compiler, it is `interior_point.minimize`. Equal arguments give bit-identical
     results.
 
@@ -88,7 +89,7 @@ def minimize_at(
     gap: float,
     most: int,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return what `minimize` does, by the function `kron_minimize` at an address."""
+    """Return what `minimize` does, (K + 2,) and (K, R), by `kron_minimize` at an address."""
     (k, r), count = rows.constant.shape, start.size
     c, multipliers = start.copy(), np.zeros((k, r)) if duals is None else duals.copy()
     arrays = [
@@ -159,7 +160,7 @@ def check_minimize(address: int) -> None:
 
 
 def known_problem() -> tuple[Objective, Rows, FloatArray]:
-    """Return a problem of 6 windows with steady and moving bounds, and a feasible start."""
+    """Return a problem of 6 windows with steady and moving bounds, and a feasible start, (8,)."""
     windows, weights = 6, np.linspace(2.0, 1.0, 8)
     weights[-1] = 0.0
     objective = Objective(weights, np.array([[1.0, -3.0, 2.0], [0.5, -2.0, 1.0]]))

@@ -104,7 +104,7 @@ class Objective:
     ends: FloatArray
 
     def derivatives(self, c: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-        """Return the sum, the cost's gradient, and the sum's second derivatives, (K + 2,)."""
+        """Return the sum, the gradient of the cost, shape (K + 2,), and second derivatives."""
         shares = self.weights / np.sqrt(c)
         gradient = -0.5 * shares / c
         bends = -1.5 * gradient / c
@@ -114,7 +114,7 @@ class Objective:
 
     @property
     def bands(self) -> FloatArray:
-        """Lower bands of the Hessian of the quadratic terms, (3, K + 2), and 1 at the end."""
+        """Lower bands of the quadratic terms' Hessian, shape (3, K + 2), and 1 at the end."""
         found = np.zeros((3, self.weights.size), order='F')
         found[0, -1] = 1.0
         for end, at in zip(self.ends, (0, self.weights.size - 4), strict=True):

@@ -6,6 +6,10 @@
 
 #include "@package@/@prefix@.h"
 
+#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
+#error "with options such as -ffast-math this test would not see a NaN"
+#endif
+
 @numbers@
 #if @upper@_WORKSPACE
 static @real@ workspace[@upper@_WORKSPACE];

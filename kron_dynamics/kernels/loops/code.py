@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from math import prod
 
-from kron_dynamics.kernels.fused import fused_products, multiply_add
+from kron_dynamics.kernels.fused import fused_products, multiply_add, negated
 from kron_dynamics.kernels.loops.analysis import is_independent
 from kron_dynamics.kernels.loops.indices import Counter, Entry, Index, Number, Numbers
 from kron_dynamics.kernels.loops.statements import Copy, Loop, Memory, Place, Statement, Store
@@ -172,7 +172,7 @@ class Code:
         if operation == 'load':
             text = self._element(a, b)
         elif operation == 'neg':
-            text = f'-{self._operand(a)}'
+            text = negated(self._fused, a, self._operand(a))
         elif operation == 'tanh':
             text = f'tanh_{real}({self._operand(a)})'
         elif operation in ('sin', 'cos'):
@@ -187,9 +187,7 @@ class Code:
                 return
             text = f'{operation[0]}{a}'
         elif number in self._fused.sums:
-            of_sum = self._fused.sums[number]
-            values = (self._typed_operand(k, real) for k in of_sum[:3])
-            text = multiply_add(real, of_sum, *values)
+            text = multiply_add(real, self._fused, number, lambda k: self._typed_operand(k, real))
         else:
             text = f'{self._operand(a)} {operation} {self._operand(b)}'
         yield f'const {real} t{number} = {text};'
