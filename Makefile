@@ -16,12 +16,12 @@ BIN := $(VENV)/bin
 unexport AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH PYTHONHOME PYTHONPATH \
   RMW_IMPLEMENTATION VIRTUAL_ENV _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
-.PHONY: help setup demo test test-long fuzz faults soak mutants bench lint colcon lock clean
+.PHONY: help setup demo test tests test-long fuzz faults soak mutants bench lint colcon lock clean
 
 help:
 	@echo 'make setup      Python environment and ROS messages in .venv; every target but lock and clean runs it first'
 	@echo 'make demo       simulated stacker-reclaimer under computed torque: table, plots and a bag'
-	@echo 'make test       lint, then the tests; ARGS goes to pytest'
+	@echo 'make test       lint and the tests; ARGS goes to pytest'
 	@echo 'make test-long  lint, then these tests and many more: every robot, more examples (tens of minutes)'
 	@echo 'make fuzz       thousands of random descriptions and calls (30 minutes); ARGS: --seed 2 --only urdf'
 	@echo 'make faults     dynamics_node with corrupted joint states and killed processes (5 minutes); ARGS: --only ur5'
@@ -39,7 +39,11 @@ setup:
 demo: setup
 	@$(BIN)/kron_dynamics demo $(ARGS)
 
-test: lint
+# Both at once: neither keeps two cores busy all the time.
+test: setup
+	@$(MAKE) --no-print-directory --jobs=2 lint tests
+
+tests: setup
 	@PYTHON=$(BIN)/python tools/test.sh $(ARGS)
 
 # The checks that `make test` runs on one robot of each kind, on every available robot.

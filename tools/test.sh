@@ -13,6 +13,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # Hundreds of processes import the package: compiled once, not by each of them.
 unset PYTHONDONTWRITEBYTECODE
+# Builds within tests are no jobs of the make that runs them.
+unset MAKEFLAGS MFLAGS MAKELEVEL
 # Kernels of the first part serve the second.
 KRON_DYNAMICS_TEST_KERNELS=$(mktemp -d "${TMPDIR:-/tmp}/kron_dynamics_kernels.XXXXXX") || exit
 export KRON_DYNAMICS_TEST_KERNELS

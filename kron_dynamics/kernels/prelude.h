@@ -22,12 +22,18 @@
 /* Fails to compile with options such as -fsingle-precision-constant. */
 typedef char ieee_double_literals_are_needed[sizeof(double) == 8 && sizeof(1.0) == 8 ? 1 : -1];
 
-#if defined(__GNUC__)
+#if defined(__GNUC__) && defined(__OPTIMIZE__)
+/* gcc by itself inlines nothing into a function with optimizations of its own. */
+#define HELPER static inline __attribute__((always_inline, unused))
+#elif defined(__GNUC__)
 #define HELPER static inline __attribute__((unused))
+#else
+#define HELPER static inline
+#endif
+#if defined(__GNUC__)
 /* Not inlined, so that the calling code stays small. */
 #define SELDOM static __attribute__((noinline, cold, unused))
 #else
-#define HELPER static inline
 #define SELDOM static
 #endif
 #if defined(__cplusplus)

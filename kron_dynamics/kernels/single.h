@@ -16,7 +16,10 @@
 /* Fails to compile if float or intermediate results are not IEEE single precision. */
 typedef char ieee_float[sizeof(float) == 4 && FLT_EVAL_METHOD == 0 ? 1 : -1];
 
-#if defined(__GNUC__)
+#if defined(__GNUC__) && defined(__OPTIMIZE__)
+/* gcc by itself inlines nothing into a function with optimizations of its own. */
+#define HELPER static inline __attribute__((always_inline, unused))
+#elif defined(__GNUC__)
 #define HELPER static inline __attribute__((unused))
 #else
 #define HELPER static inline

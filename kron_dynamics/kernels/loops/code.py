@@ -64,8 +64,9 @@ class Code:
         self._names = {memory: f'y{r}' for r, memory in enumerate(trace.results)}
         self._counters: dict[Counter, str] = {}
         computed, stored = _computed_and_stored(trace.body, trace.nodes)
-        # Of two products in a sum the later one is fused; a trace with loops is recorded alone.
-        self._fused = fused_products(trace.nodes, computed, stored, lambda number: number)
+        # Of two products in a sum the earlier one, which is faster in loops; their order depends
+        # on nothing else, as a trace with loops is recorded alone.
+        self._fused = fused_products(trace.nodes, computed, stored, lambda number: -number)
         self._same_in_all_states: set[int] = set()
         for number, node in enumerate(self._nodes):
             if node[0] == 'load':
