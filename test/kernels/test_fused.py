@@ -85,14 +85,12 @@ def test_the_order_of_recording_decides_nothing(emitted: Any, rng: Any) -> None:
 def test_a_result_has_the_same_bits_alone_and_beside_others(
     emitted: Any, robot_text: Any, rng: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also where its function calls that of another result: C and the derivative of M call C*."""
+    """Also where its function calls that of another result: the derivative of M calls C*."""
     model = load_model(robot_text('spatial_3r'))
     q = rng.uniform(-3, 3, (20, model.n))
     quantities = [
         dynamics.velocity_free_coriolis_matrix,
-        dynamics.mass_matrix,
         dynamics.mass_matrix_derivative,
-        dynamics.gravity_vector,
     ]
 
     def trace(quantity: Any, graph: Graph | None = None) -> Trace:
@@ -100,7 +98,7 @@ def test_a_result_has_the_same_bits_alone_and_beside_others(
 
     alone = [emitted([trace(quantity)])(0, q)[0] for quantity in quantities]
     monkeypatch.setattr(emit, '_WORTH_A_CALL', 1)
-    for order in ([0, 1, 2, 3], [3, 2, 1, 0]):
+    for order in ([0, 1], [1, 0]):
         graph = Graph()
         traces = [trace(quantities[k], graph) for k in order]
         assert emit.providers(traces)

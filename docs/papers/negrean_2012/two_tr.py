@@ -68,8 +68,8 @@ def derived() -> Derived:
         letters |= dict(zip(ours, theirs, strict=True))
 
     def in_letters(form: Any) -> Any:
-        renamed = sympy.sympify(form).xreplace(letters)
-        return sympy.expand(sympy.simplify(renamed))
+        renamed = sympy.expand(sympy.sympify(form).xreplace(letters))
+        return sympy.expand(renamed.replace(sympy.cos(q[2]) ** 2, 1 - sympy.sin(q[2]) ** 2))
 
     def column(form: Any) -> Any:
         return sympy.Matrix(form).applyfunc(in_letters)
