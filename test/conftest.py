@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import gc
 import os
@@ -183,9 +184,21 @@ def compiler_where_it_matters(request: pytest.FixtureRequest) -> Iterator[None]:
 
     It takes longer than their tests, and others hold what it makes against the same code.
     """
+    with compiler_as_marked(request.node):
+        yield
+
+
+@contextlib.contextmanager
+def compiler_as_marked(node: pytest.Item | pytest.Collector) -> Iterator[None]:
+    """Hide the compiler from what is `interpreted`, and show it to what is `compiled`."""
     with pytest.MonkeyPatch.context() as patch:
-        marked = request.node.get_closest_marker('interpreted')
-        if marked and not request.config.getoption('--long'):
+        if node.config.getoption('--long'):
+            pass
+        elif node.get_closest_marker('compiled'):
+            patch.delenv('CC', raising=False)
+            if COMPILER is not None:
+                patch.setenv('CC', COMPILER)
+        elif node.get_closest_marker('interpreted'):
             patch.setenv('CC', 'no-compiler')
         yield
 
@@ -193,14 +206,7 @@ def compiler_where_it_matters(request: pytest.FixtureRequest) -> Iterator[None]:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Hide the compiler from single tests that are marked; show it to what is `compiled`."""
-    with pytest.MonkeyPatch.context() as patch:
-        if not item.config.getoption('--long'):
-            if item.get_closest_marker('compiled'):
-                patch.delenv('CC', raising=False)
-                if COMPILER is not None:
-                    patch.setenv('CC', COMPILER)
-            elif item.get_closest_marker('interpreted'):
-                patch.setenv('CC', 'no-compiler')
+    with compiler_as_marked(item):
         return (yield)
 
 
