@@ -1,9 +1,8 @@
 /* Copyright 2026 The kron_dynamics Authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * Common part of all generated functions: a check for IEEE arithmetic, fused multiply-add, and sine
- * and cosine of one angle and of several. C99 and C++; gcc and clang compute several angles as
- * vectors.
+ * Common part of all generated functions, C99 and C++: a check for IEEE arithmetic, and what differs
+ * between compilers. It is followed by double.h or single.h.
  */
 #if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__) || \
     defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || defined(__NO_SIGNED_ZEROS__)
@@ -17,10 +16,8 @@
 #include <string.h>
 
 #if FLT_EVAL_METHOD != 0
-#error "double arithmetic must have double precision: check options such as -mfpmath=387"
+#error "results need the precision of their type: check options such as -mfpmath=387"
 #endif
-/* Fails to compile with options such as -fsingle-precision-constant. */
-typedef char ieee_double_literals_are_needed[sizeof(double) == 8 && sizeof(1.0) == 8 ? 1 : -1];
 
 #if defined(__GNUC__) && defined(__OPTIMIZE__)
 /* gcc by itself inlines nothing into a function with optimizations of its own. */
@@ -49,140 +46,4 @@ typedef char ieee_double_literals_are_needed[sizeof(double) == 8 && sizeof(1.0) 
 #endif
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__FP_FAST_FMA) || defined(FP_FAST_FMA)
 #define HAS_FMA
-#define fma_double(a, b, c) fma(a, b, c)
-#else
-#define fma_double(a, b, c) ((a) * (b) + (c))
-#endif
-#define same_double(x) (x)
-
-/* Largest angle for which the argument reduction, with pi/2 in three parts of 33, 33 and 53 bits,
- * is exact: the number of quarter turns times either of the first two parts must not round. */
-#define NEAR 823549.0
-
-/* Sine and cosine for |x| <= NEAR, to 2.5 units in the last place (1.7 up to |x| = 1000; 4 within
- * 1e-9 of a zero); NaN for NaN. The last bits of x / (pi/2) + 1.5 * 2^52 are the number of quarter
- * turns; the polynomials are those of fdlibm. */
-#define DEFINE_SINCOS(name, real, bits)                                                           \
-  HELPER void name(const real x, real *sine, real *cosine) {                                      \
-    const real shifted = fma_##real(x, same_##real(6.36619772367581382433e-01),                   \
-        same_##real(6755399441055744.0));                                                         \
-    const real turns = shifted - 6755399441055744.0;                                              \
-    const real near = fma_##real(-turns, same_##real(6.07710050630396597660e-11),                 \
-        fma_##real(-turns, same_##real(1.57079632673412561417e+00), x));                          \
-    const real r = fma_##real(-turns, same_##real(2.02226624879595063154e-21), near);             \
-    const real z = r * r, zz = z * z;                                                             \
-    const real s1 = fma_##real(z, same_##real(8.33333333332248946124e-03),                        \
-        same_##real(-1.66666666666666324348e-01));                                                \
-    const real s2 = fma_##real(z, same_##real(2.75573137070700676789e-06),                        \
-        same_##real(-1.98412698298579493134e-04));                                                \
-    const real s3 = fma_##real(z, same_##real(1.58969099521155010221e-10),                        \
-        same_##real(-2.50507602534068634195e-08));                                                \
-    const real s = fma_##real(r * z, fma_##real(zz, fma_##real(zz, s3, s2), s1), r);              \
-    const real c1 = fma_##real(z, same_##real(-1.38888888888741095749e-03),                       \
-        same_##real(4.16666666666666019037e-02));                                                 \
-    const real c2 = fma_##real(z, same_##real(-2.75573143513906633035e-07),                       \
-        same_##real(2.48015872894767294178e-05));                                                 \
-    const real c3 = fma_##real(z, same_##real(-1.13596475577881948265e-11),                       \
-        same_##real(2.08757232129817482790e-09));                                                 \
-    const real c = fma_##real(zz, fma_##real(zz, fma_##real(zz, c3, c2), c1),                     \
-        fma_##real(z, same_##real(-0.5), same_##real(1.0)));                                      \
-    bits n, s_bits, c_bits;                                                                       \
-    memcpy(&n, &shifted, sizeof n);                                                               \
-    memcpy(&s_bits, &s, sizeof s);                                                                \
-    memcpy(&c_bits, &c, sizeof c);                                                                \
-    const bits swap = (s_bits ^ c_bits) & -(n & 1);                                               \
-    s_bits ^= swap ^ ((n & 2) << 62);                                                             \
-    c_bits ^= swap ^ (((n + 1) & 2) << 62);                                                       \
-    memcpy(sine, &s_bits, sizeof s);                                                              \
-    memcpy(cosine, &c_bits, sizeof c);                                                            \
-  }
-
-DEFINE_SINCOS(sincos_near, double, uint64_t)
-
-SELDOM void sincos_far(double x, double *sine, double *cosine) {
-  *sine = sin(x);
-  *cosine = cos(x);
-}
-
-HELPER void sincos_one(double x, double *sine, double *cosine) {
-  if (fabs(x) <= NEAR) {
-    sincos_near(x, sine, cosine);
-  } else {
-    sincos_far(x, sine, cosine);
-  }
-}
-
-#define tanh_double tanh
-
-#if defined(__GNUC__)
-/* Number of doubles in a vector register. */
-#if defined(__AVX512F__)
-#define LANES 8
-#elif defined(__AVX__)
-#define LANES 4
-#else
-#define LANES 2
-#endif
-
-typedef double wide __attribute__((vector_size(8 * LANES)));
-typedef int64_t wide_bits __attribute__((vector_size(8 * LANES)));
-typedef uint64_t wide_words __attribute__((vector_size(8 * LANES)));
-
-/* The same number in every lane; compilers leave out a difference with 0, unlike a sum. */
-HELPER wide same_wide(double x) {
-  const wide zero = {0};
-  return x - zero;
-}
-
-HELPER wide fma_wide(wide a, wide b, wide c) {
-#if !defined(HAS_FMA)
-  return a * b + c;
-#elif defined(__FMA__) && LANES == 4 && !defined(__clang__)
-  return __builtin_ia32_vfmaddpd256(a, b, c);
-#elif defined(__FMA__) && LANES == 8 && !defined(__clang__)
-  return __builtin_ia32_vfmaddpd512_mask(a, b, c, -1, 4); /* all lanes, rounded as elsewhere */
-#else
-  for (int k = 0; k < LANES; ++k) c[k] = fma(a[k], b[k], c[k]); /* clang: one instruction */
-  return c;
-#endif
-}
-
-DEFINE_SINCOS(sincos_near_wide, wide, wide_words)
-
-SELDOM void sincos_each_lane(const wide *x, wide *sine, wide *cosine) {
-  for (int k = 0; k < LANES; ++k) {
-    double s, c;
-    sincos_one((*x)[k], &s, &c);
-    (*sine)[k] = s;
-    (*cosine)[k] = c;
-  }
-}
-
-HELPER void sincos_wide(wide x, wide *sine, wide *cosine) {
-  const wide_bits is_near = (x <= NEAR) & (x >= -NEAR);
-  int64_t all = -1;
-  for (int k = 0; k < LANES; ++k) all &= is_near[k];
-  if (all) {
-    sincos_near_wide(x, sine, cosine);
-  } else {
-    sincos_each_lane(&x, sine, cosine);
-  }
-}
-
-/* Sines and cosines of several angles at once. */
-HELPER void sincos_all(const double *angles, double *sines, double *cosines, int count) {
-  for (int k = 0; k < count; k += LANES) {
-    wide x = {0}, s, c;
-    for (int l = 0; l < LANES && k + l < count; ++l) x[l] = angles[k + l];
-    sincos_wide(x, &s, &c);
-    for (int l = 0; l < LANES && k + l < count; ++l) {
-      sines[k + l] = s[l];
-      cosines[k + l] = c[l];
-    }
-  }
-}
-#else
-HELPER void sincos_all(const double *angles, double *sines, double *cosines, int count) {
-  for (int k = 0; k < count; ++k) sincos_one(angles[k], sines + k, cosines + k);
-}
 #endif

@@ -44,7 +44,9 @@ def prelude() -> str:
 
 def scalar_prelude(real: str) -> str:
     """Return the prelude of functions of one state, C or C++; `real` is 'double' or 'float'."""
-    return read_beside(__file__, 'prelude.h' if real == 'double' else 'single.h')
+    own = read_beside(__file__, 'double.h' if real == 'double' else 'single.h')
+    _, _, behind_the_licence = own.partition(' */\n')
+    return read_beside(__file__, 'prelude.h') + behind_the_licence
 
 
 def symbol(k: int) -> str:
