@@ -23,7 +23,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -261,8 +261,7 @@ def mixed_term(A_yx: ArrayLike, dx: ArrayLike, dy: ArrayLike) -> ScalarArray:
     return contract_last(contract_last(mixed, dx), dy)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LinearizedProduct:
+class LinearizedProduct(NamedTuple):
     """A(x, y) y to the first order: ``value + by_x @ (x - x0) + by_y @ (y - y0)``.
 
     Attributes:

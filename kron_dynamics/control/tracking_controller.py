@@ -4,8 +4,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,8 +27,7 @@ from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Command:
+class Command(NamedTuple):
     """Efforts to send and the reference they track; arrays of shape (n,).
 
     Deflection: estimated modal coordinates and their rates, shape (n_m,) each; None without an

@@ -11,7 +11,6 @@ fields of six numbers each, which multiply the mass moments of the whole subtree
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import singledispatch
 from typing import Any, NamedTuple
 
@@ -94,8 +93,7 @@ def linearization(model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
     return Linearization(mass_matrix(tree, q), damping, stiffness, effort)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _RigidField:
+class _RigidField(NamedTuple):
     """A vector field ``angular x r + linear`` in a body's frame, shape (3,) each."""
 
     linear: ScalarArray
@@ -110,8 +108,7 @@ class _RigidField:
         return inertia.moments(self.linear, skew(self.angular)).wrench
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _FieldSensitivity:
+class _FieldSensitivity(NamedTuple):
     """Derivatives of the accelerations in the subtree of a joint with twist X, body axes.
 
     For a body of the subtree with velocity field V the derivative with respect to qd is
@@ -131,8 +128,7 @@ class _FieldSensitivity:
         return self.with_rate.angular
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _SubtreeSensitivity:
+class _SubtreeSensitivity(NamedTuple):
     """Coupling between joint k and its ancestors, expressed at a body on the path to the base.
 
     Attributes:

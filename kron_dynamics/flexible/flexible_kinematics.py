@@ -9,7 +9,6 @@ it are as for rigid robots. Importing this module registers the `FlexibleModel` 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -96,8 +95,7 @@ def configuration(model: FlexibleModel, *derivatives: ScalarArray) -> Configurat
         for k, at in link.sections.items():
             placed = place_section(state, at)
             sections[k] = Section(link, state, at, placed)
-            placements[k] = replace(
-                placements[k],
+            placements[k] = placements[k]._replace(
                 rotation=root.rotation @ sections[k].axes,
                 offset=root.offset + root.rotation @ placed.offset,
             )

@@ -11,7 +11,6 @@ import os
 import platform
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,8 +34,7 @@ class NoFolderError(KernelBuildError):
     """There is no folder in which compiled kernels can be stored."""
 
 
-@dataclass(frozen=True, slots=True)
-class CacheEntry:
+class CacheEntry(NamedTuple):
     """Record of a compiled kernel in the cache.
 
     Attributes:
@@ -248,7 +246,7 @@ def _find(
 
 def _record(key: str, entry: CacheEntry) -> bytes:
     """Return the content of a record file: a checksum line, then the entry as JSON."""
-    text = json.dumps(asdict(entry)).encode('ascii')
+    text = json.dumps(entry._asdict()).encode('ascii')
     return _seal(key, text) + b'\n' + text
 
 

@@ -8,9 +8,8 @@ import ctypes
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,8 +30,7 @@ BATCH = 16
 _WHOLE = 2**62  # limit in states that no batch reaches, so that none is divided
 
 
-@dataclass(frozen=True, slots=True)
-class KernelReport:
+class KernelReport(NamedTuple):
     """Origin and cost of a kernel.
 
     Attributes:

@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import singledispatch
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,8 +16,7 @@ from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class JointPlacement:
+class JointPlacement(NamedTuple):
     """Pose and joint axis of a body relative to its parent.
 
     Attributes:
@@ -37,8 +36,7 @@ class JointPlacement:
     linear_axis: ScalarArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class BodyPlacement:
+class BodyPlacement(NamedTuple):
     """Rotation of a body, offset from its parent and joint axis, in base axes.
 
     Attributes:

@@ -5,9 +5,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import singledispatch
-from typing import Any
+from typing import Any, NamedTuple
 
 from kron_dynamics.kinematics.forward import BodyPlacement, JointPlacement, body_placements
 from kron_dynamics.kinematics.scalars import zeros_like
@@ -17,8 +16,7 @@ from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Column:
+class Column(NamedTuple):
     """The columns of J_T and J_R of one joint, for a point on a body that it moves.
 
     Attributes:

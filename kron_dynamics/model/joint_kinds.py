@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -88,8 +88,7 @@ def turned(joint: Joint, angle: Any) -> ScalarArray:
     return along + turn
 
 
-@dataclass(frozen=True, slots=True)
-class JointKind:
+class JointKind(NamedTuple):
     """Properties of a kind of joint.
 
     Attributes:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,8 +12,7 @@ from kron_dynamics.carrying import CarryingRobot
 from kron_dynamics.robot import Robot
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ConfiguredRobot:
+class ConfiguredRobot(NamedTuple):
     """Robot and tip link of a configured node.
 
     Attributes:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from dataclasses import replace
 
 import numpy as np
 
@@ -117,7 +116,7 @@ def _tolerances(
         goal=parameters.per_joint('goal_tolerance.{joint}', joints),
         goal_time=parameters.value('goal_time'),
     )
-    return replace(chosen, time=parameters.value('following_error_time'))
+    return chosen._replace(time=parameters.value('following_error_time'))
 
 
 def effort_terms(parameters: ParameterSet) -> EffortTerms:

@@ -4,9 +4,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 from kron_dynamics.messages import clipped, shown
 
@@ -22,8 +21,7 @@ _EXPECTED = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(NamedTuple):
     """A node parameter.
 
     Attributes:
@@ -75,4 +73,4 @@ class Parameter:
 
 def read_once(*parameters: Parameter) -> tuple[Parameter, ...]:
     """Return the parameters as read-only: a node reads them only when it starts."""
-    return tuple(replace(parameter, read_only=True) for parameter in parameters)
+    return tuple(parameter._replace(read_only=True) for parameter in parameters)

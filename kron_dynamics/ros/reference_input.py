@@ -6,8 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from rclpy.impl.rcutils_logger import RcutilsLogger
 from trajectory_msgs.msg import JointTrajectory
@@ -41,8 +40,7 @@ class Sender(Protocol):
         """Handle that the reference is not followed any more."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Request:
+class _Request(NamedTuple):
     """Requested reference: points, a function that returns them, or None for a stop."""
 
     sender: Sender
@@ -227,7 +225,7 @@ class ReferenceInput:
             # Reading took time, so the start must not be in the past.
             stamp = controller.references.stamp
             start = request.start if stamp is None else max(request.start, stamp)
-        return replace(request, points=points, start=start)
+        return request._replace(points=points, start=start)
 
     def _plan(self, controller: TrackingController, request: _Request) -> None:
         points, references = request.points, controller.references
@@ -275,7 +273,7 @@ class ReferenceInput:
         # The failed plan took time, so the start must not be in the past.
         stamp = references.stamp
         start = planned.start if stamp is None else max(planned.start, stamp)
-        self._plan(controller, replace(request, start=start, lead=lead))
+        self._plan(controller, request._replace(start=start, lead=lead))
 
     def _accept(self, request: _Request, reference: Reference) -> None:
         if self._followed is not request.sender:

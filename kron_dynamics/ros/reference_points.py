@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from rclpy.serialization import deserialize_message
@@ -20,8 +20,7 @@ from kron_dynamics.typing import FloatArray, IndexArray
 _FIELDS = ('positions', 'velocities', 'accelerations')
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ReferencePoints:
+class ReferencePoints(NamedTuple):
     """The points of a JointTrajectory, in the robot's joint order.
 
     Attributes:

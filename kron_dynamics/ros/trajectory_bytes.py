@@ -10,7 +10,7 @@ format is trajectory_msgs in XCDR1, as every RMW writes it.
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,8 +25,7 @@ class IrregularPointsError(Exception):
     """The points have different lengths, or the format is unknown: rclpy must deserialize them."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RawTrajectory:
+class RawTrajectory(NamedTuple):
     """The content of a JointTrajectory.
 
     Attributes:

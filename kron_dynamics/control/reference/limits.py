@@ -4,8 +4,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -27,8 +26,7 @@ _EFFORT_SAMPLES_PER_PIECE = 9
 _EFFORT_CHUNK = 256
 
 
-@dataclass(frozen=True, slots=True)
-class LimitViolation:
+class LimitViolation(NamedTuple):
     """The largest violation of one limit of a joint.
 
     ``got`` and ``limit`` are in the unit of the quantity, ``time`` is in s.

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kron_dynamics.control.reference.trajectory import Trajectory
 from kron_dynamics.typing import FloatArray
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from kron_dynamics.control.shaping.shape import ModesOf
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ReferenceBounds:
+class ReferenceBounds(NamedTuple):
     """Bounds of references in addition to the limits of the machine.
 
     Attributes:
@@ -32,8 +31,7 @@ class ReferenceBounds:
     acceleration: FloatArray | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ReferenceShaping:
+class ReferenceShaping(NamedTuple):
     """Shaping of references: kind of the `shaper`, and modes as for `shape_trajectory`."""
 
     kind: str

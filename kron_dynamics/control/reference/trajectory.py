@@ -7,7 +7,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -22,8 +22,7 @@ from kron_dynamics.exceptions import NonFiniteError, TrajectoryError
 from kron_dynamics.typing import ArrayLike, BoolArray, FloatArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Extrema:
+class Extrema(NamedTuple):
     """The smallest and largest value of each joint's quantity, and their times, each (n,)."""
 
     lowest: FloatArray

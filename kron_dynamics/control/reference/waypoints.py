@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,8 +23,7 @@ _REST = 1e-7
 _START_LABELS = ('start position', 'start velocity', 'start acceleration')
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Waypoints:
+class Waypoints(NamedTuple):
     """K points of n joints: times (K,) in s; other arrays (K, n) in rad or m, per s, per s^2."""
 
     joint_names: tuple[str, ...]
@@ -80,8 +79,7 @@ class Waypoints:
         turns = np.rint((q - self.positions[0]) / (2.0 * np.pi))
         q = q - 2.0 * np.pi * turns * continuous
         if self.times[0] > 0.0:
-            return replace(
-                self,
+            return self._replace(
                 times=np.concatenate(([0.0], self.times)),
                 positions=np.vstack((q, self.positions)),
                 velocities=None if self.velocities is None else np.vstack((qd, self.velocities)),
@@ -105,8 +103,7 @@ class Waypoints:
             accelerations[0] = qdd
         if self.times.size == 1:
             self._check_agreement('velocity', np.zeros_like(qd), qd, np.full_like(qd, _REST))
-        return replace(
-            self,
+        return self._replace(
             positions=positions,
             velocities=velocities,
             accelerations=accelerations,

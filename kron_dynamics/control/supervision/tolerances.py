@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,8 +23,7 @@ _FRICTION = 3.0
 _TIME_CONSTANTS, _SHORTEST = 10.0, 1.0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TrackingTolerances:
+class TrackingTolerances(NamedTuple):
     """Tolerances beyond which a tracking error is a fault; arrays of shape (n,), inf for no check.
 
     Attributes:
@@ -49,8 +48,7 @@ class TrackingTolerances:
         def chosen(given: FloatArray, derived: FloatArray) -> FloatArray:
             return np.where(given > 0.0, given, derived)
 
-        return replace(
-            self,
+        return self._replace(
             position=chosen(position, self.position),
             velocity=chosen(velocity, self.velocity),
             goal=chosen(goal, self.goal),
