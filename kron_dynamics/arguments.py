@@ -6,9 +6,8 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from decimal import Decimal
 from itertools import chain
-from numbers import Real
+from numbers import Complex, Number, Real
 from typing import Any
 
 import numpy as np
@@ -77,7 +76,9 @@ def _of_list(values: Sequence[Any], name: str) -> FloatArray:
 
 def _of_object(values: Any, name: str) -> FloatArray:
     """Convert a number, or an object that NumPy converts to an array of numbers."""
-    if isinstance(values, (Real, Decimal)) and not isinstance(values, bool):
+    # Decimal is a Number that is neither Real nor Complex.
+    real = isinstance(values, Real) or not isinstance(values, Complex)
+    if isinstance(values, Number) and real and not isinstance(values, bool):
         try:
             return np.array(float(values))
         except (TypeError, ValueError):  # a signaling NaN of Decimal, a symbolic expression

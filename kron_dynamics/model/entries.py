@@ -9,7 +9,6 @@ import numbers
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -173,6 +172,8 @@ class Entries:
         """
         for key in self.values:
             if key not in allowed:
+                from difflib import get_close_matches  # not needed by a start without errors
+
                 close = get_close_matches(key, allowed, 1) if len(key) < 40 else []
                 guess = f", did you mean '{close[0]}'?" if close else ','
                 raise self.error(key, f'is unknown{guess} allowed: {", ".join(allowed)}')

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from difflib import get_close_matches
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
@@ -174,5 +173,7 @@ def _nearest(word: str, known: tuple[str, ...]) -> str | None:
     """Return the known word that `word` may be a misspelling of; None if none is close."""
     if len(word) > 40:
         return None
+    from difflib import get_close_matches  # not needed by a start without findings
+
     close = get_close_matches(word.lower(), known, 1, cutoff=0.75)
     return close[0] if close else None
