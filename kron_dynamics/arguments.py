@@ -79,8 +79,9 @@ def _of_object(values: Any, name: str) -> FloatArray:
     # Decimal is a Number that is neither Real nor Complex.
     real = isinstance(values, Real) or not isinstance(values, Complex)
     if isinstance(values, Number) and real and not isinstance(values, bool):
+        number: Any = values
         try:
-            return np.array(float(values))
+            return np.array(float(number))
         except (TypeError, ValueError):  # a signaling NaN of Decimal, a symbolic expression
             raise _no_numbers(values, name) from None
     try:

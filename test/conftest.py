@@ -30,6 +30,11 @@ ROBOTS = PROJECT / 'test' / 'robots'
 KERNELS = 'KRON_DYNAMICS_TEST_KERNELS'
 # The compiler that is asked for.
 COMPILER = os.environ.get('CC')
+# It takes half the time without optimization, and kernels have the same bits, as
+# kernels/test_levels.py shows.
+UNOPTIMIZED = f'{COMPILER or "cc"} -O0'
+# Folders of tests about compiled code.
+ABOUT_CODE = ('kernels', 'export')
 NAMES = sorted(path.stem for path in ROBOTS.glob('*.urdf'))
 # The files that take longest, which processes that share the tests begin with.
 LONGEST = (
@@ -180,17 +185,21 @@ def kernel_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope='module', autouse=True)
 def compiler_where_it_matters(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Hide the compiler from files that are marked `interpreted`.
+    """Hide the compiler from files that are marked `interpreted`; let it hurry for most others.
 
     It takes longer than their tests, and others hold what it makes against the same code.
     """
-    with compiler_as_marked(request.node):
-        yield
+    folders = request.path.relative_to(PROJECT).parts
+    with pytest.MonkeyPatch.context() as patch:
+        if not (request.config.getoption('--long') or {*ABOUT_CODE} & {*folders}):
+            patch.setenv('CC', UNOPTIMIZED)
+        with compiler_as_marked(request.node):
+            yield
 
 
 @contextlib.contextmanager
 def compiler_as_marked(node: pytest.Item | pytest.Collector) -> Iterator[None]:
-    """Hide the compiler from what is `interpreted`, and show it to what is `compiled`."""
+    """Hide the compiler from what is `interpreted`; for what is `compiled` it is the user's."""
     with pytest.MonkeyPatch.context() as patch:
         if node.config.getoption('--long'):
             pass

@@ -14,10 +14,12 @@ from pathlib import Path
 from kron_dynamics.exceptions import KernelBuildError
 from kron_dynamics.kernels.compiler_options import without_harm
 
+# Unless $CC asks for another level: results are the same, bit by bit, at all of them.
+_LEVEL = '-O2'
 # No fast-math: NaN must be propagated. No contraction by the compiler: generated code names the
 # products that are fused with their sums (fused.py), so that no bit depends on the compiler.
 _FLAGS = (
-    *('-std=c99', '-O2', '-fPIC', '-shared', '-w'),
+    *('-std=c99', '-fPIC', '-shared', '-w'),
     # A wrapper script for the compiler may put -ffast-math before these options.
     *('-fno-fast-math', '-fno-unsafe-math-optimizations'),
     *('-fno-math-errno', '-ffp-contract=off'),
@@ -45,11 +47,21 @@ def compiler_identity(command: tuple[str, ...]) -> str:
     """Return a text that changes when the compiler does, found without running it."""
     program = Path(command[0]).resolve()
     status = program.stat()
-    return f'{program} {command[1:]} {status.st_size} {status.st_mtime_ns} {" ".join(flags())}'
+    return f'{program} {status.st_size} {status.st_mtime_ns} {with_flags(command)[1:]}'
+
+
+def with_flags(command: tuple[str, ...]) -> list[str]:
+    """Return a compiler's command with all flags of kernels.
+
+    Those of `flags` stand behind the user's options and override them; the level of optimization
+    stands before them.
+    """
+    program, *options = command
+    return [program, _LEVEL, *options, *flags()]
 
 
 def flags() -> tuple[str, ...]:
-    """Return the compiler's flags: on x86-64 for this processor's vectors; part of the key."""
+    """Return the flags that kernels need: on x86-64 for this processor's vectors."""
     return (*_FLAGS, '-march=native') if platform.machine() == 'x86_64' else _FLAGS
 
 

@@ -51,7 +51,7 @@ def compile_library(
     folders = [f'-I{folder}' for folder in includes]
     try:
         code, message = _run(
-            [*command, *compiler.flags(), *folders, '-o', str(target), str(unit), '-lm'],
+            [*compiler.with_flags(command), *folders, '-o', str(target), str(unit), '-lm'],
             target.parent,
             given_up or threading.Event(),
         )

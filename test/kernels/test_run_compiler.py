@@ -156,7 +156,7 @@ def test_cc_that_cannot_be_parsed(
         make_product()
 
 
-def test_command_is_the_given_options_then_ours(
+def test_command_is_our_level_then_the_given_options_then_ours(
     fake_compiler: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log = tmp_path / 'words'
@@ -167,7 +167,7 @@ def test_command_is_the_given_options_then_ours(
     target, folders = tmp_path / 'library.so', [tmp_path / 'with space', tmp_path / 'b']
     compile_library((str(path), '-given'), 'int x;', target, folders)
     assert log.read_text(encoding='utf-8').splitlines() == [
-        *('-given', '-ours', '-more', f'-I{folders[0]}', f'-I{folders[1]}'),
+        *('-O2', '-given', '-ours', '-more', f'-I{folders[0]}', f'-I{folders[1]}'),
         *('-o', str(target), str(target.with_suffix('.c')), '-lm'),
     ]
     assert not target.with_suffix('.c').exists()
