@@ -62,9 +62,9 @@ class ReducedRobot:
 
     Rates that obey the constraints are ``qd = B(q) u``, so any u is admissible. Methods take q,
     shape (n,), which must close the loops, and u and du/dt, shape (m,), as single states or
-    batches, like those of `Robot`. They hold while u determines the motion; near a singularity,
-    whose distance `ConstrainedRobot.report` gives, results grow, and at it they are NaN or
-    infinite.
+    batches, like those of `Robot`. They hold while u determines the motion. Near a pose in which
+    it does not, results grow and lose digits, and in it they are NaN, infinite or wrong;
+    `ConstrainedRobot.speeds` raises an error there.
 
     Attributes:
         constrained: the robot and its constraints.

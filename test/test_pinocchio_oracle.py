@@ -110,6 +110,7 @@ def test_coriolis_vector_is_bias_without_gravity(arm: Any, states: Any, assert_c
 def test_velocity_free_coriolis_matrix_holds_the_christoffel_symbols(
     arm: Any, states: Any, assert_close: Any
 ) -> None:
+    """[T] eq. (101), symmetrised."""
     n = arm.model.n
     for s in states:
         C = arm.robot.velocity_free_coriolis_matrix(s.q).reshape(n, n, n)

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / 'README.md').read_text(encoding='utf-8')
@@ -52,12 +53,13 @@ def test_commands_in_examples_are_those_of_the_program(capsys):
     assert all(command in usage for command in shown)
 
 
-def documented_parameters(section: str) -> dict[str, str]:
+def documented_parameters(section: str) -> dict[str, tuple[str, str]]:
+    """Default and meaning of each parameter in the table of a node."""
     text = README.split(f'\n## {section}\n')[1].split('\n## ')[0]
-    rows = re.findall(r'^\| (`[\w.<>`, ]+`) \|([^|]*)\|', text, flags=re.MULTILINE)
+    rows = re.findall(r'^\| (`[\w.<>`, ]+`) \|([^|]*)\|([^|]*)\|$', text, flags=re.MULTILINE)
     return {
-        name: default.strip()
-        for names, default in rows
+        name: (default.strip(), meaning.strip())
+        for names, default, meaning in rows
         for name in re.findall(r'`([^`]+)`', names)
     }
 
@@ -80,22 +82,69 @@ def test_parameter_tables_are_those_of_the_nodes(section):
             joint_parameters.simulator_joint_parameters(['<joint>']),
         )
     expected = {}
-    for parameter in (*common, *joint_parameters.armature_parameters(['<joint>']), *per_joint):
+    armatures = joint_parameters.armature_parameters(['<joint>'])
+    for parameter in (*common, *armatures, *per_joint):
         default = 'no limit' if parameter.default == NO_LIMIT else str(parameter.default)
         if parameter.kind is list:
             # [''] is an empty list, which needs a type.
             texts = all(isinstance(value, str) for value in parameter.default)
             default = ', '.join(parameter.default) if texts else str(parameter.default)
-        expected[parameter.name] = (
-            default.lower() if parameter.kind is bool else default or 'empty'
-        )
+        default = default.lower() if parameter.kind is bool else default or 'empty'
+        expected[parameter.name] = default, parameter.description
     documented = documented_parameters(section)
     assert documented.keys() == expected.keys()
     if section == 'simulator_node':
-        # One row refers to dynamics_node for the description.
-        for parameter in node_parameters.DESCRIPTION:
+        # Rows refer to dynamics_node for the description, rotor inertias included.
+        for parameter in (*node_parameters.DESCRIPTION, *armatures):
             del documented[parameter.name], expected[parameter.name]
     assert documented == expected
+
+
+def described_by(pattern: str) -> list[str]:
+    """Names in the backquotes of a sentence below the table of parameters."""
+    (found,) = re.findall(pattern, ' '.join(README.split()))
+    return re.findall(r'`([^`]+)`', found)
+
+
+def every_parameter(joint):
+    """Parameters of dynamics_node with one joint."""
+    pytest.importorskip('rclpy', reason='rclpy is not installed')
+    from kron_dynamics.ros import joint_parameters, node_parameters
+
+    armatures = joint_parameters.armature_parameters([joint])
+    per_joint = joint_parameters.dynamics_joint_parameters([joint])
+    return (*node_parameters.DYNAMICS, *armatures, *per_joint)
+
+
+@pytest.mark.ros
+def test_what_is_read_at_start_only():
+    first, last, of_joint = described_by('The rows from (.*?) are read at start only')
+    every = every_parameter('<joint>')
+    fixed = [parameter.name for parameter in every if parameter.read_only]
+    assert (fixed[0], *fixed[-2:]) == (first, last, of_joint)
+    assert fixed[:-1] == [parameter.name for parameter in every[: len(fixed) - 1]]
+
+
+def leaves(tree, before=''):
+    """Names of the parameters in a section of a parameter file."""
+    for key, value in tree.items():
+        if isinstance(value, dict):
+            yield from leaves(value, f'{before}{key}.')
+        else:
+            yield f'{before}{key}'
+
+
+@pytest.mark.ros
+def test_what_the_file_of_the_default_machine_leaves_out():
+    text = (ROOT / 'config' / 'stacker_reclaimer.yaml').read_text(encoding='utf-8')
+    given = set(leaves(yaml.safe_load(text)['/**/dynamics_node']['ros__parameters']))
+    every = {parameter.name for parameter in every_parameter('luff')}
+    patterns = described_by('keep their defaults: among others (.*?) For another')
+    assert len(patterns) > 5
+    for pattern in patterns:
+        like = re.compile(re.escape(pattern).replace(r'\*', '.*') + r'(\.luff)?')
+        meant = {name for name in every if like.fullmatch(name)}
+        assert meant and not meant & given, pattern
 
 
 def test_speeds_are_those_of_the_page_of_benchmarks():

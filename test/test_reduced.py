@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from mechanisms import four_bar_text, massless_text, sleigh_text, two_arms_text
+from scipy.optimize import brentq
 from uncompiled import uncompiled
 
 import kron_dynamics as kd
@@ -202,6 +203,23 @@ def test_the_cab_stays_level_and_the_cylinder_within_its_stroke() -> None:
         assert (q >= model.position_lower - 1e-12).all()
         assert (q <= model.position_upper).all()
         assert robot.report(q).singular_value > 0.1
+
+
+def test_near_a_dead_point_of_the_speeds_results_grow_and_the_report_is_silent() -> None:
+    """Crank and coupler in line: the rocker turns back, and its rate determines nothing."""
+    robot = linkage(independent=['j3'])
+    other = linkage()
+    reduced, turned = ReducedRobot(robot), ReducedRobot(other)
+
+    def placed(crank: float) -> np.ndarray:
+        return other.close([crank, *other.start[1:]], hold=['j1'])
+
+    dead = brentq(lambda x: turned.velocity_matrix(placed(x))[2, 0], 0.3, 0.9, xtol=1e-15)
+    with pytest.raises(kd.SingularConstraintError, match='speeds of j3 do not determine'):
+        robot.speeds(placed(dead), np.zeros(3))
+    assert robot.report(placed(dead)).singular_value > 0.1
+    near, far = (np.abs(reduced.velocity_matrix(placed(dead + way))).max() for way in (1e-4, 1e-2))
+    assert 90.0 < near / far < 110.0
 
 
 @pytest.mark.parametrize('how', ['pickle', 'copy'])

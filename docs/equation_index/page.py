@@ -16,10 +16,10 @@ INTRODUCTION = """\
 # Equations of the papers, with functions and tests
 
 A function that computes an equation cites it in its docstring, a test that checks it in its
-docstring or a comment: `[T] eq. (101)`. *Done*: computed as printed. *Corrected*: computed with a
-misprint of the paper or of its transcriptions corrected ([T](papers/tuan-2019.md),
-[P](papers/parsa-2007.md), [N](papers/negrean-2012.md), [K](papers/khang-2019.md)).
-*No computation*: a definition, or a step towards another equation.
+docstring or a comment: `[T] eq. (101)`. *Done*: computed as printed, or in an equivalent form.
+*Corrected*: computed with a misprint of the paper or of its transcriptions corrected
+([T](papers/tuan-2019.md), [P](papers/parsa-2007.md), [N](papers/negrean-2012.md),
+[K](papers/khang-2019.md)). *No computation*: a definition, or a step towards another equation.
 """
 DONE, CORRECTED, NO_COMPUTATION = 'done', 'corrected', 'no computation'
 

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kron_dynamics.identification.least_squares import EMPTY_COLUMN, LeastSquares
 from kron_dynamics.typing import FloatArray
 
-# Diagonal elements of R below this share of the largest count as zero.
+# Diagonal elements of R below this share of the largest count as zero if no rank is given.
 RANK_TOLERANCE = 1e-9
 # Coefficients of combinations below this magnitude are rounding errors.
 NEGLIGIBLE = 1e-7
@@ -40,24 +41,28 @@ class BaseParameters:
         return tuple(_sum_of(row, parameter_names) for row in self.combination)
 
 
-def base_parameters(matrix: FloatArray) -> BaseParameters:
+def base_parameters(matrix: FloatArray, rank: int | None = None) -> BaseParameters:
     """Return the base parameters of a regressor, by QR with column pivoting.
 
     Among equally good pivots the first column is kept.
 
     Args:
         matrix: regressor rows at states that excite all base parameters, shape (..., p).
+        rank: number of base parameters, that of a least-squares solution; None counts the pivots
+            above rounding errors.
     """
     from scipy.linalg import qr, solve_triangular  # takes long to import
 
     A = matrix.reshape(-1, matrix.shape[-1])
     triangle = np.linalg.qr(A, mode='r')
     scale = np.linalg.norm(triangle, axis=0)
-    scale[scale <= RANK_TOLERANCE * scale.max(initial=0.0)] = np.inf
+    shortest = RANK_TOLERANCE if rank is None else EMPTY_COLUMN
+    scale[scale <= shortest * scale.max(initial=0.0)] = np.inf
     scaled = triangle / scale
     _, pivoted, order = qr(scaled, pivoting=True, mode='economic')
     sizes = np.abs(np.diag(pivoted))
-    rank = int(np.count_nonzero(sizes > RANK_TOLERANCE * sizes[0])) if len(sizes) else 0
+    if rank is None:
+        rank = int(np.count_nonzero(sizes > RANK_TOLERANCE * sizes[0])) if len(sizes) else 0
     kept = np.sort(order[:rank])
     # Express all columns by the kept ones, in increasing order.
     Q, R = np.linalg.qr(scaled[:, kept])
@@ -66,6 +71,21 @@ def base_parameters(matrix: FloatArray) -> BaseParameters:
     combination[:, kept] = np.eye(rank)
     combination[np.abs(combination) < NEGLIGIBLE] = 0.0
     return BaseParameters(tuple(map(int, kept)), combination)
+
+
+def identified_base(matrix: FloatArray, found: LeastSquares) -> BaseParameters:
+    """Return the base parameters that a least-squares solution determines.
+
+    They are those of the weighted rows, as many as the rank of the solution. The covariance of
+    other combinations is 0 although nothing is known of them, such as the friction of a joint
+    without efforts.
+
+    Args:
+        matrix: regressor of the solution, shape (R, n, p).
+        found: the solution.
+    """
+    root = np.sqrt(found.weights) / np.where(np.isfinite(found.noise), found.noise, 1.0)
+    return base_parameters(matrix * root[..., None], found.rank)
 
 
 def _sum_of(row: FloatArray, names: Sequence[str]) -> str:

@@ -13,6 +13,8 @@ from kron_dynamics.typing import BoolArray, FloatArray
 
 # Singular values below this share of the largest, columns scaled to length one, count as zero.
 RANK_TOLERANCE = 1e-7
+# Columns shorter than this share of the longest count as zero.
+EMPTY_COLUMN = 1e-12
 ITERATIONS = 30
 # Relative change of the joint noise at which the iteration ends.
 CONVERGED = 1e-6
@@ -115,7 +117,7 @@ def _solve(
     A = (matrix * root[..., None]).reshape(-1, matrix.shape[2])
     b = (effort * root).ravel()
     scale = np.linalg.norm(A, axis=0)
-    scale[scale <= 1e-12 * scale.max(initial=0.0)] = np.inf
+    scale[scale <= EMPTY_COLUMN * scale.max(initial=0.0)] = np.inf
     # R has the singular values of the tall matrix; with b as a last column, it also has Q^T b.
     triangle = np.asarray(np.linalg.qr(np.column_stack([A / scale, b]), mode='r'))
     R, projected = triangle[: A.shape[1], :-1], triangle[: A.shape[1], -1]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kron_dynamics.identification.base_parameters import base_parameters
+from kron_dynamics.identification.base_parameters import identified_base
 from kron_dynamics.identification.consistent_fit import Prior, consistent_fit, gram
 from kron_dynamics.identification.friction import friction_names
 from kron_dynamics.identification.gravity_direction import TILT_NAMES
@@ -105,7 +105,7 @@ def parameter_table(
 def base_table(
     robot: Robot, structure: Structure, rows: Rows, found: LeastSquares | None
 ) -> tuple[BaseParameter, ...]:
-    """Return the base parameters that the rows excite; empty without a least-squares solution.
+    """Return the base parameters that the rows determine; empty without a solution.
 
     Args:
         robot: the robot.
@@ -115,7 +115,7 @@ def base_table(
     """
     if found is None:
         return ()
-    base = base_parameters(rows.matrix)
+    base = identified_base(rows.matrix, found)
     named = parameter_names(robot.model, structure.terms, structure.tilt)
     names = base.names([name for name, _ in named])
     values = base.combination @ found.parameters

@@ -183,8 +183,9 @@ class Kernel:
         if count < BATCH:
             self._evaluate(count, rows, outs)
             return
-        if self._lanes is not None:
-            self.use_lanes(self._lanes())
+        lanes = self._lanes  # read once: another thread may finish them now
+        if lanes is not None:
+            self.use_lanes(lanes())
         self._evaluate_batch(count, rows, outs)
 
     def _in_order(

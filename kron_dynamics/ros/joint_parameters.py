@@ -22,8 +22,8 @@ _DYNAMICS = (
     ),
     (
         *('reference_start_tolerance.', '', 0.01),
-        'Allowed distance between the current reference and the first point of a new one that '
-        'starts at once, rad or m.',
+        'Allowed difference between the present reference (not the measured state) and a first '
+        'point at time 0, in position (rad or m) and velocity (rad/s or m/s).',
         0.0,
     ),
     (
@@ -45,7 +45,8 @@ _DYNAMICS = (
     (
         *('position_margin.', '', 0.0),
         'Distance by which a measured position may exceed its range, rad or m; more is a fault. '
-        '0: 2 % of the range, but at least 50 ms at the velocity limit.',
+        '0: 2 % of the range, but at least 50 ms at the velocity limit; with closed loops 0.1 % '
+        'of the range.',
         0.0,
     ),
     (

@@ -153,8 +153,8 @@ DYNAMICS = (
         'effort_lead',
         0.0,
         'Time by which the efforts of the reference are extrapolated with their rate, s: half of '
-        'state_period plus the delay of the drives compensates sampling and delay. Only for '
-        'control_law computed_torque; needs inertia and coriolis in terms. 0: none.',
+        'state_period plus the delay from a state until its effort acts, transport included. Only '
+        'for control_law computed_torque; needs inertia and coriolis in terms. 0: none.',
         0.0,
         1.0,
     ),

@@ -75,6 +75,7 @@ def test_coriolis_matrix_is_c_star_contracted(model: Any, state: Any, assert_clo
 def test_c_star_is_christoffels_symbols_of_m(
     model: Any, state: Any, assert_close: Any, derivative: Any
 ) -> None:
+    # [T] eq. (101), symmetrised, from differences of M:
     # Gamma[a, i, j] = 1/2 (dM_ai/dq_j + dM_aj/dq_i - dM_ij/dq_a)
     dM = derivative(lambda q: mass_matrix(model, q), state.q)
     Gamma = 0.5 * (dM + dM.transpose(0, 2, 1) - dM.transpose(2, 0, 1))

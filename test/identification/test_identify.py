@@ -16,8 +16,9 @@ import kron_dynamics as kd
 from benchmarks.robots import description
 from kron_dynamics.exceptions import ModelError, ParameterError
 from kron_dynamics.identification import Identification, Motion, identify
-from kron_dynamics.identification.base_parameters import base_parameters
+from kron_dynamics.identification.base_parameters import identified_base
 from kron_dynamics.identification.description import beside_the_urdf, identified_urdf
+from kron_dynamics.identification.least_squares import weighted_least_squares
 from kron_dynamics.identification.pseudo_inertia import is_consistent
 
 pytestmark = pytest.mark.interpreted
@@ -93,7 +94,8 @@ def test_intervals_of_base_parameters_hold_the_truth(case: tuple) -> None:
     level = np.zeros(2 * found.structure.tilt)
     truth = np.concatenate([true.inertial_parameters(), friction.ravel(), level])
     rows = found.structure.rows(described, [motion.part(0, round(0.7 * len(motion.time)))])
-    values = base_parameters(rows.matrix).combination @ truth
+    base = identified_base(rows.matrix, weighted_least_squares(rows.matrix, rows.effort))
+    values = base.combination @ truth
     held = [item.low <= value <= item.high for item, value in zip(found.base, values, strict=True)]
     assert np.mean(held) > 0.85
 

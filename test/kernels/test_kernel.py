@@ -347,6 +347,16 @@ def test_no_name_of_a_description_reaches_generated_code(
     assert not list(own_cache.parent.rglob('*owned*'))
 
 
+def test_another_thread_finishes_the_code_for_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between the question whether it is missing and the request for it."""
+    kernel = handmade.make('both')
+    reads = iter([lambda: None])
+    found = property(lambda self: next(reads, None), lambda self, value: None)
+    monkeypatch.setattr(Kernel, '_lanes', found, raising=False)
+    x = np.arange(64.0).reshape(32, 2)
+    np.testing.assert_array_equal(kernel(x).total, x.sum(axis=1))
+
+
 def test_threads_share_a_robot(robot_text: Any, rng: np.random.Generator) -> None:
     robot, Q = kd.loads(robot_text('rrp')), rng.uniform(-1, 1, (4, 200, 3))
     results: list[Any] = [None] * 4
