@@ -48,6 +48,7 @@ class Graph:
     def __init__(self) -> None:
         """Start empty."""
         self.nodes: list[Node] = []
+        # Number of each node, and of the one that each simplified operation turned out to be.
         self._known: dict[Node, int] = {}
         self._structures: list[tuple[int, int]] = []
 
@@ -187,20 +188,46 @@ _SIMPLIFY = {'+': _sum, '-': _difference, '*': _product, '/': _quotient}
 
 
 def _operator(operation: str, swapped: bool = False) -> Callable[[Scalar, object], Any]:
-    """Return an operator of `Scalar`, which takes numbers, too; swapped for a reflected one."""
+    """Return an operator of `Scalar`, which takes numbers, too; swapped for a reflected one.
+
+    Four of five operations have been recorded before, most of them by other kernels of the robot,
+    so what became of an operation is looked up first.
+    """
+    # Numbers need names of their own, as the number 2 is not node 2.
+    with_node = f'reflected {operation}' if swapped else operation
+    with_number = f'{with_node} number'
 
     def operator(self: Scalar, other: object) -> Any:
         graph = self.graph
         if type(other) is Scalar:
-            number = other.number
+            key: Node = (with_node, self.number, other.number)
         elif isinstance(other, _NUMBERS):
-            number = graph.constant(float(other))
+            key = (with_number, self.number, other)
         else:  # an array: let NumPy apply the operation element by element
             return NotImplemented
-        a, b = (number, self.number) if swapped else (self.number, number)
-        return Scalar(graph, graph.combine(operation, a, b))
+        found = graph._known.get(key)
+        if found is None:
+            a = self.number
+            b = other.number if type(other) is Scalar else graph.constant(float(key[2]))
+            found = graph.combine(operation, *((b, a) if swapped else (a, b)))
+            graph._known[key] = found
+        return Scalar(graph, found)
 
     return operator
+
+
+def _function(name: str) -> Callable[[Scalar], Scalar]:
+    """Return a function of a `Scalar`, such as its sine."""
+
+    def function(self: Scalar) -> Scalar:
+        graph = self.graph
+        key = (name, self.number, None)
+        found = graph._known.get(key)
+        if found is None:
+            found = graph._known[key] = graph.apply(name, self.number)
+        return Scalar(graph, found)
+
+    return function
 
 
 class Scalar:
@@ -223,20 +250,10 @@ class Scalar:
     def __bool__(self) -> bool:
         raise TypeError('a traced number has no truth value: equations must not branch on it')
 
-    def __neg__(self) -> Scalar:
-        return Scalar(self.graph, self.graph.apply('neg', self.number))
-
-    def sin(self) -> Scalar:
-        """Return the sine."""
-        return Scalar(self.graph, self.graph.apply('sin', self.number))
-
-    def cos(self) -> Scalar:
-        """Return the cosine."""
-        return Scalar(self.graph, self.graph.apply('cos', self.number))
-
-    def tanh(self) -> Scalar:
-        """Return the hyperbolic tangent."""
-        return Scalar(self.graph, self.graph.apply('tanh', self.number))
+    __neg__ = _function('neg')
+    sin = _function('sin')
+    cos = _function('cos')
+    tanh = _function('tanh')
 
 
 class Trace:
@@ -333,18 +350,25 @@ def _needed(
     waiting = [number for numbers in reversed(outputs) for number in reversed(numbers)]
     while waiting:
         number = waiting[-1]
-        node = nodes[number]
-        if number in given and node[0] not in _LEAVES:
-            node = ('given', given[number], None)
-        missing = [k for k in operands(node) if k not in renumbered]
-        if number in renumbered or not missing:
+        if number in renumbered:
             waiting.pop()
-            if number not in renumbered:
-                operation, a, b = node
-                if operation not in _LEAVES:
-                    a, b = renumbered[a], None if b is None else renumbered[b]
-                renumbered[number] = len(kept)
-                kept.append((operation, a, b))
-        else:
-            waiting.extend(reversed(missing))
+            continue
+        node = nodes[number]
+        operation, a, b = node
+        if operation not in _LEAVES:
+            if number in given:
+                node = ('given', given[number], None)
+            else:
+                first = renumbered.get(a)
+                second = None if b is None else renumbered.get(b)
+                if b is not None and second is None:
+                    waiting.append(b)
+                if first is None:
+                    waiting.append(a)
+                if waiting[-1] != number:
+                    continue
+                node = (operation, first, second)
+        waiting.pop()
+        renumbered[number] = len(kept)
+        kept.append(node)
     return renumbered, kept
