@@ -35,6 +35,84 @@ _CONSTANT: Partials = {}
 Rule = Callable[[Any, Partials, Any, Partials, int], 'Dual']
 
 
+def _total(a: Any, da: Partials, b: Any, db: Partials, level: int) -> Dual:
+    return Dual(a + b, _sum(da, db), level)
+
+
+def _difference(a: Any, da: Partials, b: Any, db: Partials, level: int) -> Dual:
+    return Dual(a - b, _sum(da, _negative(db)) if db else da, level)
+
+
+def _product(a: Any, da: Partials, b: Any, db: Partials, level: int) -> Dual:
+    changes = _times(da, b) if da else {}
+    if db:
+        others = _times(db, a)
+        if not changes:
+            changes = others
+        else:
+            for k, change in others.items():
+                changes[k] = changes[k] + change if k in changes else change
+    return Dual(a * b, changes, level)
+
+
+def _quotient(a: Any, da: Partials, b: Any, db: Partials, level: int) -> Dual:
+    value = a / b
+    changes = _sum(da, _negative(_times(db, value))) if db else da
+    return Dual(value, {k: x / b for k, x in changes.items()}, level)
+
+
+def _times(partials: Partials, slope: Any) -> dict[int, Any]:
+    # Without exact zeros, of which matrices are full: zeros would be carried along to the end.
+    if type(slope) is not float and (type(slope) is int or getattr(slope, 'is_Number', False)):
+        if not slope:
+            return {}
+    return {k: slope if x is _ONE else slope * x for k, x in partials.items()}
+
+
+def _sum(first: Partials, second: Partials) -> Partials:
+    if not second:
+        return first
+    if not first:
+        return second
+    total = dict(first)
+    for k, x in second.items():
+        total[k] = total[k] + x if k in total else x
+    return total
+
+
+def _negative(partials: Partials) -> dict[int, Any]:
+    return {k: -x for k, x in partials.items()}
+
+
+def _operator(rule: Rule) -> Callable[[Dual, object], Any]:
+    """Return an operator of `Dual`, which takes constants, too."""
+
+    def operator(self: Dual, other: object) -> Any:
+        level = self.level
+        if type(other) is Dual:
+            if other.level == level:
+                return rule(self.value, self.partials, other.value, other.partials, level)
+            # Dual numbers of an outer derivative are constants for the variables of the inner one.
+            if other.level > level:
+                return rule(self, _CONSTANT, other.value, other.partials, other.level)
+        elif isinstance(other, np.ndarray):
+            return NotImplemented  # lets NumPy apply the operator element by element
+        return rule(self.value, self.partials, other, _CONSTANT, level)
+
+    return operator
+
+
+def _reflected(rule: Rule) -> Callable[[Dual, object], Any]:
+    """Return an operator of `Dual` for a first operand that is none."""
+
+    def operator(self: Dual, other: object) -> Any:
+        if isinstance(other, np.ndarray):
+            return NotImplemented
+        return rule(other, _CONSTANT, self.value, self.partials, self.level)
+
+    return operator
+
+
 class Dual:
     """A dual number: a value with its partial derivatives.
 
@@ -55,29 +133,14 @@ class Dual:
     def _changed(self, value: Any, slope: Any) -> Dual:
         return Dual(value, _times(self.partials, slope), self.level)
 
-    def __add__(self, other: object) -> Any:
-        return _combined(_total, self, other)
-
-    def __radd__(self, other: object) -> Any:
-        return _combined(_total, other, self)
-
-    def __sub__(self, other: object) -> Any:
-        return _combined(_difference, self, other)
-
-    def __rsub__(self, other: object) -> Any:
-        return _combined(_difference, other, self)
-
-    def __mul__(self, other: object) -> Any:
-        return _combined(_product, self, other)
-
-    def __rmul__(self, other: object) -> Any:
-        return _combined(_product, other, self)
-
-    def __truediv__(self, other: object) -> Any:
-        return _combined(_quotient, self, other)
-
-    def __rtruediv__(self, other: object) -> Any:
-        return _combined(_quotient, other, self)
+    __add__ = _operator(_total)
+    __radd__ = _reflected(_total)
+    __sub__ = _operator(_difference)
+    __rsub__ = _reflected(_difference)
+    __mul__ = _operator(_product)
+    __rmul__ = _reflected(_product)
+    __truediv__ = _operator(_quotient)
+    __rtruediv__ = _reflected(_quotient)
 
     def __pow__(self, exponent: int) -> Any:
         if not isinstance(exponent, int):
@@ -120,70 +183,6 @@ class Dual:
         return self._changed(value, 1 - value * value)
 
 
-def _combined(rule: Rule, a: object, b: object) -> Any:
-    """Apply a rule to two operands, at least one of them a dual number.
-
-    Dual numbers of an outer derivative are constants for the variables of the inner one.
-    """
-    if type(a) is Dual and type(b) is Dual:
-        if a.level == b.level:
-            return rule(a.value, a.partials, b.value, b.partials, a.level)
-        if a.level > b.level:
-            return rule(a.value, a.partials, b, _CONSTANT, a.level)
-        return rule(a, _CONSTANT, b.value, b.partials, b.level)
-    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
-        return NotImplemented  # lets NumPy apply the operator element by element
-    if type(a) is Dual:
-        return rule(a.value, a.partials, b, _CONSTANT, a.level)
-    if type(b) is Dual:
-        return rule(a, _CONSTANT, b.value, b.partials, b.level)
-    return NotImplemented
-
-
-def _total(a: Any, da: Partials, b: Any, db: Partials, level: int) -> Dual:
-    return Dual(a + b, _sum(da, db), level)
-
-
-def _difference(a: Any, da: Partials, b: Any, db: Partials, level: int) -> Dual:
-    return Dual(a - b, _sum(da, _negative(db)) if db else da, level)
-
-
-def _product(a: Any, da: Partials, b: Any, db: Partials, level: int) -> Dual:
-    changes = _times(da, b) if da else {}
-    for k, change in _times(db, a).items() if db else ():
-        changes[k] = changes[k] + change if k in changes else change
-    return Dual(a * b, changes, level)
-
-
-def _quotient(a: Any, da: Partials, b: Any, db: Partials, level: int) -> Dual:
-    value = a / b
-    changes = _sum(da, _negative(_times(db, value))) if db else da
-    return Dual(value, {k: x / b for k, x in changes.items()}, level)
-
-
-def _times(partials: Partials, slope: Any) -> dict[int, Any]:
-    # Without exact zeros, of which matrices are full: zeros would be carried along to the end.
-    if type(slope) is not float and (type(slope) is int or getattr(slope, 'is_Number', False)):
-        if not slope:
-            return {}
-    return {k: slope if x is _ONE else slope * x for k, x in partials.items()}
-
-
-def _sum(first: Partials, second: Partials) -> Partials:
-    if not second:
-        return first
-    if not first:
-        return second
-    total = dict(first)
-    for k, x in second.items():
-        total[k] = total[k] + x if k in total else x
-    return total
-
-
-def _negative(partials: Partials) -> dict[int, Any]:
-    return {k: -x for k, x in partials.items()}
-
-
 def jacobian_of(function: Callable[[ScalarArray], Any], x: Any) -> tuple[ScalarArray, ScalarArray]:
     """Return a function's value and its derivative at x, exact but for rounding.
 
@@ -216,12 +215,14 @@ def jacobian_of(function: Callable[[ScalarArray], Any], x: Any) -> tuple[ScalarA
     results = _results(function, variables)
     values = np.empty(results.shape, dtype=object)
     derivatives = np.zeros((*results.shape, len(variables)), dtype=object)
-    for place in np.ndindex(results.shape):
-        result: Any = results[place]
-        is_variable = isinstance(result, Dual) and result.level == level
-        values[place] = result.value if is_variable else result
-        for k, partial in result.partials.items() if is_variable else ():
-            derivatives[(*place, k)] = partial
+    rows = derivatives.reshape(-1, len(variables))
+    for place, result in enumerate(results.flat):
+        if type(result) is Dual and result.level == level:
+            values.flat[place] = result.value
+            for k, partial in result.partials.items():
+                rows[place, k] = partial
+        else:
+            values.flat[place] = result
     if x.dtype == object:
         return values, derivatives
     return _plain(values), _plain(derivatives)
@@ -305,5 +306,6 @@ def _plain(array: ScalarArray) -> ScalarArray:
     """Return an array of floats if all entries are plain numbers, else the array itself."""
     if array.dtype != object:
         return array
-    is_plain = all(isinstance(x, (float, int, np.integer)) for x in array.flat)
+    kinds = set(map(type, array.flat))
+    is_plain = all(issubclass(kind, (float, int, np.integer)) for kind in kinds)
     return array.astype(np.float64) if is_plain else array
