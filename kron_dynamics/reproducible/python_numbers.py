@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
@@ -24,21 +25,30 @@ def with_python_numbers(value: Any) -> Any:
     """
     if isinstance(value, np.ndarray):
         return value.astype(object) if value.dtype.kind == 'f' else value
-    if isinstance(value, Mapping):
-        parts = {key: with_python_numbers(part) for key, part in value.items()}
-        return value if all(parts[key] is value[key] for key in value) else parts
+    if value is None or isinstance(value, (str, float, int)):
+        return value
+    kind: type = type(value)
+    if names := _constructor_fields(kind):
+        changed = {}
+        for name in names:
+            old = getattr(value, name)
+            new = with_python_numbers(old)
+            if new is not old:
+                changed[name] = new
+        return replace(value, **changed) if changed else value
     if isinstance(value, (tuple, list)):
         items = [with_python_numbers(part) for part in value]
         if all(new is old for new, old in zip(items, value, strict=True)):
             return value
         return type(value)(*items) if hasattr(value, '_fields') else type(value)(items)
-    if (
-        is_dataclass(value)
-        and not isinstance(value, type)
-        and all(field.init for field in fields(value))
-    ):
-        old = {field.name: getattr(value, field.name) for field in fields(value)}
-        new = {name: with_python_numbers(part) for name, part in old.items()}
-        changed = {name: part for name, part in new.items() if part is not old[name]}
-        return replace(value, **changed) if changed else value
+    if isinstance(value, Mapping):
+        parts = {key: with_python_numbers(part) for key, part in value.items()}
+        return value if all(parts[key] is value[key] for key in value) else parts
     return value
+
+
+@functools.cache
+def _constructor_fields(kind: type) -> tuple[str, ...]:
+    """Return the fields of a dataclass; none if its constructor does not take all of them."""
+    known = fields(kind) if is_dataclass(kind) else ()
+    return tuple(each.name for each in known) if all(each.init for each in known) else ()
