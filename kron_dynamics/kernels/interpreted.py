@@ -33,11 +33,7 @@ _BUFFER_BYTES = 8_000_000
 _NESTING = 16  # most nested parentheses in an expression, far below the limit of the parser
 _LINE = 8  # doubles in a cache line
 
-_EXPRESSIONS = {
-    '+': '{} + {}',
-    '-': '{} - {}',
-    '*': '{} * {}',
-    '/': '{} / {}',
+_EXPRESSIONS = {  # of operations with one operand
     'neg': '-{}',
     'sin': 'sin({})',
     'cos': 'cos({})',
@@ -101,16 +97,20 @@ def emit_scalar(trace: Trace) -> str:
         elements = ', '.join(f'x{a}_{b}' for b in range(size))
         body.append(f'[{elements}] = u{a}(x{a}, state * {8 * size})')
     values: list[tuple[str, int]] = []  # expression and nesting of every node
-    for number, node in enumerate(trace.nodes):
-        operation, a, b = node
+    for number, (operation, a, b) in enumerate(trace.nodes):
         if operation == 'const':
             values.append((f'({a!r})', 0))
             continue
         if operation == 'input':
             values.append((f'x{a}_{b}', 0))
             continue
-        parts, nesting = zip(*(values[k] for k in operands(node)), strict=True)
-        text, depth = _EXPRESSIONS[operation].format(*parts), 1 + max(nesting)
+        first, depth = values[a]
+        if b is None:
+            text = _EXPRESSIONS[operation].format(first)
+        else:
+            second, other_depth = values[b]
+            text, depth = f'{first} {operation} {second}', max(depth, other_depth)
+        depth += 1
         # A value that is read once stays on the interpreter's stack instead of in a variable.
         if uses[number] == 1 and depth < _NESTING:
             values.append((f'({text})', depth))
