@@ -53,11 +53,10 @@ def compiler_identity(command: tuple[str, ...]) -> str:
 def with_flags(command: tuple[str, ...]) -> list[str]:
     """Return a compiler's command with all flags of kernels.
 
-    Those of `flags` stand behind the user's options and override them; the level of optimization
-    stands before them.
+    They stand behind the user's options and override them, but for the level of optimization.
     """
-    program, *options = command
-    return [program, _LEVEL, *options, *flags()]
+    level = [] if any(word.startswith('-O') for word in command) else [_LEVEL]
+    return [*command, *level, *flags()]
 
 
 def flags() -> tuple[str, ...]:

@@ -216,7 +216,7 @@ def _operator(operation: str, swapped: bool = False) -> Callable[[Scalar, object
     return operator
 
 
-def _function(name: str) -> Callable[[Scalar], Scalar]:
+def _function(name: str, meaning: str) -> Callable[[Scalar], Scalar]:
     """Return a function of a `Scalar`, such as its sine."""
 
     def function(self: Scalar) -> Scalar:
@@ -227,6 +227,7 @@ def _function(name: str) -> Callable[[Scalar], Scalar]:
             found = graph._known[key] = graph.apply(name, self.number)
         return Scalar(graph, found)
 
+    function.__doc__ = f'Return the {meaning}.'
     return function
 
 
@@ -250,10 +251,10 @@ class Scalar:
     def __bool__(self) -> bool:
         raise TypeError('a traced number has no truth value: equations must not branch on it')
 
-    __neg__ = _function('neg')
-    sin = _function('sin')
-    cos = _function('cos')
-    tanh = _function('tanh')
+    __neg__ = _function('neg', 'negative')
+    sin = _function('sin', 'sine')
+    cos = _function('cos', 'cosine')
+    tanh = _function('tanh', 'hyperbolic tangent')
 
 
 class Trace:

@@ -156,8 +156,15 @@ def test_cc_that_cannot_be_parsed(
         make_product()
 
 
-def test_command_is_our_level_then_the_given_options_then_ours(
-    fake_compiler: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ('given', 'level'), [(['-given'], ['-O2']), (['-O3'], []), (['cc', '-O', '-given'], [])]
+)
+def test_command_is_the_given_options_then_ours(
+    given: list[str],
+    level: list[str],
+    fake_compiler: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     log = tmp_path / 'words'
     path = fake_compiler(
@@ -165,9 +172,9 @@ def test_command_is_our_level_then_the_given_options_then_ours(
     )
     monkeypatch.setattr(compiler, 'flags', lambda: ('-ours', '-more'))
     target, folders = tmp_path / 'library.so', [tmp_path / 'with space', tmp_path / 'b']
-    compile_library((str(path), '-given'), 'int x;', target, folders)
+    compile_library((str(path), *given), 'int x;', target, folders)
     assert log.read_text(encoding='utf-8').splitlines() == [
-        *('-O2', '-given', '-ours', '-more', f'-I{folders[0]}', f'-I{folders[1]}'),
+        *(*given, *level, '-ours', '-more', f'-I{folders[0]}', f'-I{folders[1]}'),
         *('-o', str(target), str(target.with_suffix('.c')), '-lm'),
     ]
     assert not target.with_suffix('.c').exists()
