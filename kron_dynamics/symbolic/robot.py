@@ -19,6 +19,7 @@ from kron_dynamics.symbolic.frame import SymbolicFrame
 from kron_dynamics.symbolic.matrix import SymbolicMatrix, exact_expression, latex
 from kron_dynamics.symbolic.naming import Naming
 from kron_dynamics.symbolic.parameters import Parameters, exact_model
+from kron_dynamics.symbolic.scalar import symbolic_scalars
 
 PARAMETERS = ('numeric', 'symbolic')
 
@@ -133,7 +134,10 @@ class SymbolicRobot:
             function: function of a model and further arguments.
             arguments: the further arguments; tuples of symbols or numbers are vectors.
         """
-        vectors = (frozen(x, (len(x),)) if isinstance(x, tuple) else x for x in arguments)
+        vectors = (
+            frozen(symbolic_scalars(x), (len(x),)) if isinstance(x, tuple) else x
+            for x in arguments
+        )
         result = function(self.model, *vectors)
         if isinstance(result, tuple):
             return type(result)(*map(self._closed_form, result))

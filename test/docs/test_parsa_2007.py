@@ -25,6 +25,7 @@ from paper_pages import (
 )
 
 import kron_dynamics as kd
+from kron_dynamics.dual import jacobian_of
 
 pytestmark = pytest.mark.interpreted
 
@@ -115,6 +116,18 @@ def test_vectors_and_machines_agree(generator: Any) -> None:
     for row in machines:
         errors += [row.matrices, row.equations, row.skew, row.loops or row.skew]
     assert all(is_right(error) for error in errors)
+
+
+def test_momentum_and_mass_matrix_are_derivatives_of_the_energy(at: Any) -> None:
+    """The checks compare with both; the generator gets them from derivatives of poses."""
+    state, bodies = at.state, at.matrices.bodies
+
+    def momentum(rates: Any) -> Any:
+        return jacobian_of(lambda qd: bodies.kinetic_energy(state.q, qd), rates)[1]
+
+    found, by_rates = jacobian_of(momentum, state.qd)
+    assert (found == bodies.momentum(state.q, state.qd)).all()
+    assert (by_rates == at.matrices.mass).all()
 
 
 class NudgedRobot:

@@ -17,7 +17,6 @@ from shared.exact import rationals
 
 import kron_dynamics as kd
 from kron_dynamics.constraints import Attachment, PointLoop
-from kron_dynamics.kinematics import forward_kinematics
 from kron_dynamics.kronecker import cross
 
 from .places import Bodies
@@ -70,10 +69,12 @@ class Loop(State):
 
     def opening(self, q: Any) -> Any:
         """Return the vector from the point of b to that of a."""
+        poses = self.bodies.poses(q)
         a, b = (
-            (forward_kinematics(self.model, q, side.link), np.array(side.point)) for side in (A, B)
+            pose[:3, 3] + pose[:3, :3] @ np.array(side.point)
+            for side, pose in ((side, poses[LINKS.index(side.link)]) for side in (A, B))
         )
-        return a[0][:3, 3] + a[0][:3, :3] @ a[1] - b[0][:3, 3] - b[0][:3, :3] @ b[1]
+        return a - b
 
     def conditions(self, q: Any) -> Any:
         """Return A of A qd = b, the derivative of the opening."""
@@ -83,33 +84,35 @@ class Loop(State):
         """Return b of A qd = b, the rate of the opening."""
         return SPEED + ACCELERATION * t
 
+    def _eliminated(self, q: Any) -> tuple[Any, Any]:
+        """Return dqd/du and dqd/db of the rates that satisfy A qd = b, shapes (5, 2), (5, 3)."""
+        A = self.conditions(q)
+        by_u, by_b = (np.zeros((self.n, size), dtype=object) + 0 * A[0, 0] for size in (2, 3))
+        solving = inverse(A[:, self.bound])
+        by_u[self.free], by_u[self.bound] = np.eye(2, dtype=int), -solving @ A[:, self.free]
+        by_b[self.bound] = solving
+        return by_u, by_b
+
     def map(self, q: Any) -> Any:
         """Return B = dqd/du."""
-        A = self.conditions(q)
-        found = np.zeros((self.n, 2), dtype=object) + 0 * A[0, 0]
-        found[self.free] = np.eye(2, dtype=int)
-        found[self.bound] = -inverse(A[:, self.bound]) @ A[:, self.free]
-        return found
+        return self._eliminated(q)[0]
 
     def moved(self, q: Any, t: Any) -> Any:
         """Return d, the rates for u = 0."""
-        A = self.conditions(q)
-        found = np.zeros(self.n, dtype=object) + 0 * A[0, 0]
-        found[self.bound] = inverse(A[:, self.bound]) @ self.speed(t)
-        return found
+        return self._eliminated(q)[1] @ self.speed(t)
 
     def rates(self, q: Any, u: Any, t: Any) -> Any:
         """Return B u + d."""
-        return self.map(q) @ u + self.moved(q, t)
+        B, by_b = self._eliminated(q)
+        return B @ u + by_b @ self.speed(t)
 
     def reduced_momentum(self, t: Any, u_dot: Any) -> Any:
         """Return dT*/du along the motion, T* the kinetic energy as a function of u."""
         q = self.q + self.qd * t
-
-        def energy(u: Any) -> Any:
-            return self.bodies.kinetic_energy(q, self.rates(q, u, t))
-
-        return slope(energy, self.u + u_dot * t)
+        moves = self.bodies.moves(q)
+        B, by_b = self._eliminated(q)
+        d = by_b @ self.speed(t)
+        return slope(lambda u: self.bodies.energy_of(moves @ (B @ u + d)), self.u + u_dot * t)
 
     def reduced_forces(self, u_dot: Any) -> Any:
         """Return d/dt(dT*/du) - dT*/ds, with s the two coordinates, shape (2,)."""

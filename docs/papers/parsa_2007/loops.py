@@ -232,7 +232,7 @@ def _work(loop: Loop, B: Any, loads: list[Any]) -> Any:
     turns = slope(lambda change: bodies.base_spins(q, B @ change), total)
     moves = slope(lambda change: bodies.poses(q + B @ change), total)
     for k, force, moment, place in loads:
-        R, along = rotations[k], moves[k, :3]
+        R, along = rotations[k], moves[k]
         point = along[:, 3] + np.tensordot(along[:, :3], place, (1, 0))
         total = total + (R @ force) @ point + (R @ moment) @ turns[k]
     return total

@@ -85,9 +85,9 @@ def virtual_work(state: State, bodies: Bodies, wrenches: list[Any]) -> Any:
     q, forces = state.q, 0 * state.q
     rotations = bodies.rotations(q)
     turns = slope(lambda rates: bodies.base_spins(q, rates), 0 * q)
-    moves = slope(bodies.poses, q)
+    moves = bodies.moves(q)
     for k, force, moment, place in wrenches:
-        R, by_q = rotations[k], moves[k, :3]
+        R, by_q = rotations[k], moves[k]
         point = by_q[:, 3] + np.tensordot(by_q[:, :3], place, (1, 0))
         forces = forces + (R @ force) @ point + (R @ moment) @ turns[k]
     return forces

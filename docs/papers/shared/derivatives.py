@@ -17,7 +17,13 @@ ORIGIN = np.array([sympy.S.Zero], dtype=object)
 
 def rate(function: Callable[[Any], Any]) -> Any:
     """Return the derivative of a function of time at time 0."""
-    return jacobian_of(lambda t: function(t[0]), ORIGIN)[1][..., 0]
+    return with_rate(function)[1]
+
+
+def with_rate(function: Callable[[Any], Any]) -> tuple[Any, Any]:
+    """Return a function of time and its derivative at time 0."""
+    value, by_time = jacobian_of(lambda t: function(t[0]), ORIGIN)
+    return value, by_time[..., 0]
 
 
 def slope(function: Callable[[Any], Any], x: Any) -> Any:

@@ -33,7 +33,7 @@ def motions(m: Motion) -> list[Statement]:
     own = at([z @ dy, x @ dz, y @ dx])
 
     def halves(function: Any, axes: str, point: Any = None) -> tuple[Any, Any]:
-        whole_matrix = at(function(m.model, q, m.c, m.a, axes, point))
+        whole_matrix = m.state.evaluated(function, m.c, m.a, axes, point)
         return whole_matrix[:3], whole_matrix[3:]
 
     J_Tc, J_Rc = halves(relative.relative_jacobian, m.c)

@@ -51,13 +51,13 @@ class Motion:
         self.H_Tb, self.H_Rb = self._halves(hessian, B, A)
         self.H_Tc, self.H_Rc = self._halves(hessian, C, A)
         self.bH_Tc, self.bH_Rc = self._halves(hessian, C, B, A)
-        self.A_b = state.at(relative.rotation_between(self.model, self.q, A, B))
-        self.A_c = state.at(relative.rotation_between(self.model, self.q, A, C))
-        self.d = self.A_b @ state.at(relative.relative_pose(self.model, self.q, C, B)[:3, 3])
+        self.A_b = state.evaluated(relative.rotation_between, A, B)
+        self.A_c = state.evaluated(relative.rotation_between, A, C)
+        self.d = self.A_b @ state.evaluated(relative.relative_pose, C, B)[:3, 3]
         self.p_c = np.array(sympy.sympify(['3/8', '-1/2', '3/4']), dtype=object)
         self.p = self.A_c @ self.p_c
-        self.J_TG = state.at(kinematics.jacobian(self.model, self.q, C, self.p_c)[:3])
-        self.H_TG = state.at(kinematics.kinematic_hessian(self.model, self.q, C, self.p_c)[:3])
+        self.J_TG = state.evaluated(kinematics.jacobian, C, self.p_c)[:3]
+        self.H_TG = state.evaluated(kinematics.kinematic_hessian, C, self.p_c)[:3]
         to_c = state.robot.frame(C)
         seen_b, seen_c = state.robot.frame(B).relative_to(A), to_c.relative_to(A)
         seen_G = to_c.relative_to(A, point=list(map(float, self.p_c)))
@@ -74,7 +74,7 @@ class Motion:
         self.bH_Rc_c = self._halves(derivative, C, B, C)[1]
 
     def _halves(self, function: Any, *links: str) -> tuple[Any, Any]:
-        matrix = self.state.at(function(self.model, self.q, *links))
+        matrix = self.state.evaluated(function, *links)
         return matrix[:3], matrix[3:]
 
 

@@ -138,6 +138,10 @@ class State:
         assert all(value.is_Rational for value in values)
         return np.array(values, dtype=object).reshape(array.shape)
 
+    def evaluated(self, function: Any, *arguments: Any) -> Any:
+        """Return the value of a program's function of q and further arguments at this state."""
+        return self.at(self.robot.evaluate(function, tuple(self.q), *arguments))
+
     def motion(self, frame: SymbolicRelativeFrame) -> Any:
         """Return ((v, omega), (a, alpha)) of a relative frame at this state."""
         robot = self.robot
