@@ -51,11 +51,10 @@ with Reader(bag) as reader:
 seconds = time.perf_counter() - started
 assert found == count
 """
-_BEGIN = (
-    'import resource, sys, time\nbag, urdf, count = sys.argv[1], sys.argv[2], int(sys.argv[3])\n'
-)
+_BEGIN = 'import sys, time\nbag, urdf, count = sys.argv[1], sys.argv[2], int(sys.argv[3])\n'
 _END = """
-memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+# The peak that getrusage reports would include that of this process's parent.
+memory = int(open('/proc/self/status').read().split('VmHWM:')[1].split()[0]) / 1024
 import json; print(json.dumps([seconds, memory]))
 """
 
