@@ -239,6 +239,7 @@ def test_flexible_links_feel_what_rides_on_them(robot_text: Any, rng: Any) -> No
         carrying.set_payload('beam', 1.0)
 
 
+@pytest.mark.compiled  # code with loops is only compiled
 def test_kernels_with_loops_take_payloads(rng: Any) -> None:
     text = chain_text(14)
     names = ['inverse_dynamics', 'inverse_dynamics_rate', 'mass_matrix']
