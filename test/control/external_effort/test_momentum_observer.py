@@ -135,10 +135,14 @@ def test_gaps_and_stamps_that_step_back_start_anew(models):
     assert update(0.04) is not None
 
 
-@pytest.mark.parametrize('bandwidth', [1.0, 5.0, 20.0])
-def test_noise_of_the_estimate_is_what_is_stated(models, bandwidth):
+# Of efforts alone, too: beside that of velocities theirs hardly shows.
+@pytest.mark.parametrize(
+    ('bandwidth', 'share', 'tolerance'),
+    [(1.0, 1.0, 0.12), (5.0, 1.0, 0.12), (20.0, 1.0, 0.12), (20.0, 0.0, 0.04)],
+)
+def test_noise_of_the_estimate_is_what_is_stated(models, bandwidth, share, tolerance):
     model, q, period = models['ur5'], POSE['ur5'], 0.008
-    noise = np.array([2e-3, 1e-3, 2e-3, 4e-3, 4e-3, 8e-3]), np.full(6, 0.3)
+    noise = share * np.array([2e-3, 1e-3, 2e-3, 4e-3, 4e-3, 8e-3]), np.full(6, 0.3)
     rng = np.random.default_rng(4)
     observer = MomentumObserver(model, bandwidth)
     weight = model.gravity_vector(q)
@@ -152,7 +156,7 @@ def test_noise_of_the_estimate_is_what_is_stated(models, bandwidth):
         for k in range(12000)
     ]
     expected = noise_of_estimate(model, q, bandwidth, period, *noise)
-    np.testing.assert_allclose(np.std(seen[500:], axis=0), expected, rtol=0.12)
+    np.testing.assert_allclose(np.std(seen[500:], axis=0), expected, rtol=tolerance)
 
 
 def test_flexible_links_show_as_external_efforts_while_they_vibrate(kernel_cache, stacker_files):
