@@ -19,7 +19,7 @@ from rosbags.typesys import Stores, get_typestore
 import kron_dynamics as kd
 from benchmarks.robots import ROOT, description
 from benchmarks.rows import Outcome
-from benchmarks.timing import Spread
+from benchmarks.timing import PEAK_MEMORY, Spread
 
 MESSAGES = 1_000_000
 _BLOCK = 20_000  # messages that are generated together
@@ -52,10 +52,8 @@ seconds = time.perf_counter() - started
 assert found == count
 """
 _BEGIN = 'import sys, time\nbag, urdf, count = sys.argv[1], sys.argv[2], int(sys.argv[3])\n'
-_END = """
-# The peak that getrusage reports would include that of this process's parent.
-memory = int(open('/proc/self/status').read().split('VmHWM:')[1].split()[0]) / 1024
-import json; print(json.dumps([seconds, memory]))
+_END = f"""
+import json; print(json.dumps([seconds, {PEAK_MEMORY}]))
 """
 
 

@@ -19,12 +19,10 @@ import numpy as np
 
 from benchmarks.robots import ROOT
 from benchmarks.rows import Outcome
-from benchmarks.timing import MeasurementError, Spread
+from benchmarks.timing import PEAK_MEMORY, MeasurementError, Spread
 
 _PYTHON = [sys.executable, '-c']
 _EMPTY, _NUMPY, _OURS = ([*_PYTHON, code] for code in ('', 'import numpy', 'import kron_dynamics'))
-# Peak memory from /proc, as the peak that `getrusage` reports includes the parent's.
-_PEAK = "print(open('/proc/self/status').read().split('VmHWM:')[1].split()[0])"
 _JOINTS = ('travel', 'slew', 'luff')
 
 
@@ -36,8 +34,8 @@ def importing(rounds: int) -> Outcome:
 
 def memory(rounds: int) -> Outcome:
     """Resident memory of a process that has imported the package, MB."""
-    command = [*_PYTHON, f'import kron_dynamics, numpy; {_PEAK}']
-    return Outcome(Spread.of([float(_run(command)[1]) / 1024 for _ in range(min(rounds, 5))]))
+    command = [*_PYTHON, f'import kron_dynamics, numpy; print({PEAK_MEMORY})']
+    return Outcome(Spread.of([float(_run(command)[1]) for _ in range(min(rounds, 5))]))
 
 
 def asking(option: str, rounds: int) -> Outcome:

@@ -16,6 +16,9 @@ import numpy as np
 
 from kron_dynamics.typing import FloatArray
 
+# Python code for a process's peak memory, MB. What getrusage reports includes its parent's peak.
+PEAK_MEMORY = "int(open('/proc/self/status').read().split('VmHWM:')[1].split()[0]) / 1024"
+
 ROUND_SECONDS = 2e-3  # least duration of a round, so that clock and interrupts matter little
 # Processor time of this thread, which excludes other processes on the same core.
 CLOCK = time.thread_time

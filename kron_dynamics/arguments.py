@@ -76,12 +76,9 @@ def _of_list(values: Sequence[Any], name: str) -> FloatArray:
 
 def _of_object(values: Any, name: str) -> FloatArray:
     """Convert a number, or an object that NumPy converts to an array of numbers."""
-    # Decimal is a Number that is neither Real nor Complex.
-    real = isinstance(values, Real) or not isinstance(values, Complex)
-    if isinstance(values, Number) and real and not isinstance(values, bool):
-        number: Any = values
+    if _is_real(values) and not isinstance(values, bool):
         try:
-            return np.array(float(number))
+            return np.array(float(values))
         except (TypeError, ValueError):  # a signaling NaN of Decimal, a symbolic expression
             raise _no_numbers(values, name) from None
     try:
@@ -96,6 +93,11 @@ def _of_object(values: Any, name: str) -> FloatArray:
         with np.errstate(over='raise'):
             return array.astype(_FLOAT)
     return np.asarray(array, dtype=_FLOAT)
+
+
+def _is_real(value: Any) -> bool:
+    is_decimal = isinstance(value, Number) and not isinstance(value, Complex)
+    return isinstance(value, Real) or is_decimal
 
 
 def _no_numbers(values: object, name: str) -> ArgumentTypeError:

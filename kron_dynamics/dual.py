@@ -63,10 +63,14 @@ def _quotient(a: Any, da: Partials, b: Any, db: Partials, level: int) -> Dual:
 
 def _times(partials: Partials, slope: Any) -> dict[int, Any]:
     # Without exact zeros, of which matrices are full: zeros would be carried along to the end.
-    if type(slope) is not float and (type(slope) is int or getattr(slope, 'is_Number', False)):
-        if not slope:
-            return {}
+    if type(slope) is not float and is_exact_zero(slope):
+        return {}
     return {k: slope if x is _ONE else slope * x for k, x in partials.items()}
+
+
+def is_exact_zero(value: Any) -> bool:
+    """Return whether a value is the integer 0 or SymPy's."""
+    return (type(value) is int or getattr(value, 'is_Number', False)) and not value
 
 
 def _sum(first: Partials, second: Partials) -> Partials:

@@ -84,8 +84,7 @@ def identified_base(matrix: FloatArray, found: LeastSquares) -> BaseParameters:
         matrix: regressor of the solution, shape (R, n, p).
         found: the solution.
     """
-    root = np.sqrt(found.weights) / np.where(np.isfinite(found.noise), found.noise, 1.0)
-    return base_parameters(matrix * root[..., None], found.rank)
+    return base_parameters(matrix * found.scales[..., None], found.rank)
 
 
 def _sum_of(row: FloatArray, names: Sequence[str]) -> str:

@@ -62,8 +62,7 @@ def widened(
     """Return the least-squares solution, if any, with its covariance enlarged likewise."""
     if found is None or gains is None or not len(gains.joints):
         return found
-    noise = np.where(np.isfinite(found.noise), found.noise, 1.0)
-    root = np.sqrt(np.where(np.isfinite(rows.effort), found.weights, 0.0)) / noise
+    root = np.where(np.isfinite(rows.effort), found.scales, 0.0)
     A, b = _scaled(rows.matrix, root), _scaled(_targets(gains, robot, rows, motions), root)
     scale = np.linalg.norm(A, axis=0)
     scale[scale == 0.0] = np.inf

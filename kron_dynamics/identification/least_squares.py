@@ -56,6 +56,11 @@ class LeastSquares:
     rank: int
     condition: float
 
+    @property
+    def scales(self) -> FloatArray:
+        """Factors that give the weighted equations errors of variance 1, shape (R, n)."""
+        return np.sqrt(self.weights) / np.where(np.isfinite(self.noise), self.noise, 1.0)
+
 
 def weighted_least_squares(
     matrix: FloatArray, effort: FloatArray, *, robust: bool = True

@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 import sympy
 
+from kron_dynamics.dual import is_exact_zero
+
 _OPERANDS = (sympy.Expr, int, float, np.generic)
 
 
@@ -45,28 +47,28 @@ class SymbolicScalar:
         return getattr(self.expression, name)
 
     def __add__(self, other: Any) -> Any:
-        return self if _is_zero(other) else _result(operator.add, self, other)
+        return self if is_exact_zero(other) else _result(operator.add, self, other)
 
     def __radd__(self, other: Any) -> Any:
-        return self if _is_zero(other) else _result(operator.add, other, self)
+        return self if is_exact_zero(other) else _result(operator.add, other, self)
 
     def __sub__(self, other: Any) -> Any:
-        return self if _is_zero(other) else _result(operator.sub, self, other)
+        return self if is_exact_zero(other) else _result(operator.sub, self, other)
 
     def __rsub__(self, other: Any) -> Any:
-        return -self if _is_zero(other) else _result(operator.sub, other, self)
+        return -self if is_exact_zero(other) else _result(operator.sub, other, self)
 
     def __mul__(self, other: Any) -> Any:
-        return sympy.S.Zero if _is_zero(other) else _result(operator.mul, self, other)
+        return sympy.S.Zero if is_exact_zero(other) else _result(operator.mul, self, other)
 
     def __rmul__(self, other: Any) -> Any:
-        return sympy.S.Zero if _is_zero(other) else _result(operator.mul, other, self)
+        return sympy.S.Zero if is_exact_zero(other) else _result(operator.mul, other, self)
 
     def __truediv__(self, other: Any) -> Any:
         return _result(operator.truediv, self, other)
 
     def __rtruediv__(self, other: Any) -> Any:
-        return sympy.S.Zero if _is_zero(other) else _result(operator.truediv, other, self)
+        return sympy.S.Zero if is_exact_zero(other) else _result(operator.truediv, other, self)
 
     def __pow__(self, exponent: Any) -> Any:
         return _result(operator.pow, self, exponent)
@@ -108,9 +110,3 @@ def _result(operation: Callable[[Any, Any], Any], first: Any, second: Any) -> An
     if not all(isinstance(x, _OPERANDS) for x in expressions):
         return NotImplemented
     return _scalar(operation(*expressions))
-
-
-def _is_zero(value: Any) -> bool:
-    if type(value) is SymbolicScalar:
-        return False
-    return (type(value) is int or getattr(value, 'is_Number', False)) and not value

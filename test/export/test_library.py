@@ -17,6 +17,7 @@ import pytest
 from exported import COMPILERS, SANITIZED, call, loaded, self_test, stack_use
 from long_runs import some_of
 from pinocchio_oracle import example_robots
+from same_bits import assert_same_bits
 
 import kron_dynamics as kd
 from benchmarks.chain import chain_urdf
@@ -96,12 +97,6 @@ def rows_and_results(robot, library, count, seed):
             for result, batch in zip(results, batches, strict=True):
                 assert_same_bits(batch[k], result)
             yield function, row, results
-
-
-def assert_same_bits(got, right):
-    np.testing.assert_array_equal(got, right)
-    numbers = ~np.isnan(right)
-    np.testing.assert_array_equal(np.signbit(got)[numbers], np.signbit(right)[numbers])
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from long_runs import some_of
+from same_bits import assert_same_bits
 
 import kron_dynamics
 from kron_dynamics.kernels.kernel import BATCH
@@ -49,5 +50,4 @@ def test_kernels_have_the_same_bits_at_every_level(
         found = results(text, states)
         assert len(logging_compiler()) == count * compilations > 0
         for array, right in zip(found, expected, strict=True):
-            np.testing.assert_array_equal(array, right)
-            np.testing.assert_array_equal(np.signbit(array), np.signbit(right))
+            assert_same_bits(array, right)

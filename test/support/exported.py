@@ -53,8 +53,8 @@ def loaded(
     """Compile a library, without options with those of kernels, and load it."""
     target = folder / 'exported.so'
     if not options:
-        flags = kernel_compiler.flags()
-        options = ['-O2', *(flag for flag in flags if flag not in ('-std=c99', '-w'))]
+        flags = kernel_compiler.with_flags(())
+        options = [flag for flag in flags if flag not in ('-std=c99', '-w')]
     include = f'-I{folder / "include"}'
     files = (source(library, folder), '-o', target, '-lm')
     run(*COMPILERS[compiler], '-fPIC', '-shared', *options, include, *files)
