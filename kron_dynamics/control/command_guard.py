@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 
 import numpy as np
 
@@ -157,10 +158,10 @@ class CommandGuard:
             raise ShapeError(
                 f'effort command has shape {array.shape}, expected {self._effort_limit.shape}'
             )
-        finite = np.isfinite(array)
-        if not finite.all():
+        if not all(map(isfinite, array.tolist())):
             bad = ', '.join(
-                f'{self._joint_names[i]!r}: {array[i]:g}' for i in np.flatnonzero(~finite)
+                f'{self._joint_names[i]!r}: {array[i]:g}'
+                for i in np.flatnonzero(~np.isfinite(array))
             )
             raise NonFiniteError(f'effort command is not finite for {bad}')
         return array

@@ -4,12 +4,6 @@
 
 from typing import TYPE_CHECKING
 
-from kron_dynamics.dynamics.acceleration_energies import (
-    acceleration_energy,
-    body_acceleration_energy,
-    body_second_order_acceleration_energy,
-    second_order_acceleration_energy,
-)
 from kron_dynamics.dynamics.control_step import ControlStep, control_step
 from kron_dynamics.dynamics.coriolis import (
     coriolis_matrix,
@@ -26,9 +20,14 @@ from kron_dynamics.dynamics.linearization import Linearization, linearization
 from kron_dynamics.dynamics.linearization_terms import LinearizationTerms, linearization_terms
 from kron_dynamics.dynamics.mass_matrix import mass_matrix
 from kron_dynamics.dynamics.regressor import inertial_parameters, regressor
-from kron_dynamics.dynamics.third_order import forward_jerk, inverse_dynamics_rate
 
 if TYPE_CHECKING:
+    from kron_dynamics.dynamics.acceleration_energies import (
+        acceleration_energy,
+        body_acceleration_energy,
+        body_second_order_acceleration_energy,
+        second_order_acceleration_energy,
+    )
     from kron_dynamics.dynamics.gravity_field import (
         CentralField,
         FieldOf,
@@ -58,6 +57,7 @@ if TYPE_CHECKING:
         vec_kinetic_energy,
     )
     from kron_dynamics.dynamics.reactions import joint_reactions
+    from kron_dynamics.dynamics.third_order import forward_jerk, inverse_dynamics_rate
     from kron_dynamics.dynamics.third_order_terms import (
         AppellRateTerms,
         EffortRateTerms,
@@ -137,15 +137,20 @@ def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
     from kron_dynamics.dynamics import (
+        acceleration_energies,
         gravity_field,
         kane,
         lagrange,
         reactions,
+        third_order,
         third_order_terms,
         wrenches,
     )
 
-    for module in (gravity_field, kane, lagrange, reactions, third_order_terms, wrenches):
+    for module in (
+        *(acceleration_energies, gravity_field, kane, lagrange, reactions),
+        *(third_order, third_order_terms, wrenches),
+    ):
         globals().update(
             {known: vars(module)[known] for known in __all__ if known in vars(module)}
         )

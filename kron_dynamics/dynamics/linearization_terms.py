@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -14,8 +14,10 @@ from kron_dynamics.dynamics.gravity import gravity_vector
 from kron_dynamics.dynamics.mass_matrix import mass_matrix
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.scalar_arguments import vector
-from kron_dynamics.taylor import LinearizedProduct, linearized_product
 from kron_dynamics.typing import ArrayLike, ScalarArray
+
+if TYPE_CHECKING:
+    from kron_dynamics.taylor import LinearizedProduct
 
 
 class LinearizationTerms(NamedTuple):
@@ -56,6 +58,9 @@ def linearization_terms(
         ArgumentTypeError: q, qd or qdd is not an array of numbers.
         ShapeError: q, qd or qdd has another shape.
     """
+    # Imported late, for a faster start.
+    from kron_dynamics.taylor import linearized_product
+
     n = model.n
     q, qd, qdd = (vector(x, name, n) for x, name in ((q, 'q'), (qd, 'qd'), (qdd, 'qdd')))
     M, M_s = jacobian_of(lambda s: mass_matrix(model, s), q)

@@ -7,7 +7,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -90,7 +89,7 @@ def _flexible_model(
         with _numerical_errors_of(description.link):
             beams.append(take_beam(parsed.robot, description))
     sections = frozenset(name for beam in beams for name in beam.sections)
-    skeleton = build_model(replace(parsed, sections=sections), options)
+    skeleton = build_model(parsed._replace(sections=sections), options)
     carried = _subtree_inertias(skeleton, beams)
     links: list[FlexibleBody] = []
     for beam in beams:

@@ -125,12 +125,11 @@ def _closure_digest(roots: frozenset[str]) -> str:
 def closure(roots: Iterable[str]) -> set[str]:
     """Return the modules themselves and all that they may import, directly or indirectly."""
     found: set[str] = set()
-    waiting = list(roots)
-    while waiting:
-        name = waiting.pop()
-        if name not in found and name not in sys.builtin_module_names:
-            found.add(name)
-            waiting += _module(name).imports
+    new = set(roots).difference(sys.builtin_module_names)
+    while new:
+        found |= new
+        imports = set().union(*(_module(name).imports for name in new))
+        new = imports.difference(found, sys.builtin_module_names)
     return found
 
 

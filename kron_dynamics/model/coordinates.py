@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from urdf_parser_py import urdf
@@ -19,8 +19,7 @@ from kron_dynamics.model.robot_model import read_only
 from kron_dynamics.typing import FloatArray
 
 
-@dataclass(frozen=True, slots=True)
-class Follower:
+class Follower(NamedTuple):
     """Position of a joint as a function of a coordinate: multiplier * q[coordinate] + offset.
 
     Attributes:
@@ -137,8 +136,7 @@ def _followed(joint: urdf.Joint, master: Follower, findings: Findings) -> Follow
     return Follower(master.coordinate, multiplier, offset, master.mimics or joint.mimic.joint)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CoordinateProperties:
+class CoordinateProperties(NamedTuple):
     """Limits, friction and armature, arrays of shape (n,) named as in `RobotModel`."""
 
     position_lower: FloatArray

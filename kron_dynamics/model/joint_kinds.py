@@ -11,7 +11,6 @@ limits.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -29,8 +28,7 @@ if TYPE_CHECKING:
 _NONE = np.zeros(3, dtype=int)
 
 
-@dataclass(frozen=True, slots=True)
-class Motion:
+class Motion(NamedTuple):
     """Motion of a body relative to its parent body.
 
     Attributes:

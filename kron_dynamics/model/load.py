@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -112,7 +112,7 @@ def build_model(
         root_link=root,
         tip_link=_farthest_link(frames, tree),
         gravity=_gravity(options.get('gravity', STANDARD_GRAVITY)),
-        **{field.name: getattr(properties, field.name) for field in fields(properties)},
+        **properties._asdict(),
     )
 
 

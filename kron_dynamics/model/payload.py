@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -185,7 +185,7 @@ def with_payloads(parsed: ParsedUrdf, payload: Mapping[str, Payload]) -> ParsedU
             urdf.Joint(name=name, parent=link, child=name, joint_type='fixed', origin=origin)
         )
         names.add(name)
-    return replace(parsed, payloads=frozenset(names))
+    return parsed._replace(payloads=frozenset(names))
 
 
 def _mass_and_place(link: str, value: Any) -> tuple[float, FloatArray]:

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
@@ -15,9 +14,10 @@ from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.model.traversal import Traversal
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class RigidModel(RobotModel, Traversal):
     """A tree of rigid bodies on a fixed base."""
+
+    __slots__ = ()
 
     @property
     def fingerprint(self) -> str:

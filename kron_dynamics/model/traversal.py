@@ -28,6 +28,8 @@ class Traversal:
         joints: every moving joint.
     """
 
+    __slots__ = ()
+
     joints: tuple[Joint, ...]
 
     @property

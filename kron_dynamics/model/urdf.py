@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import NamedTuple
 
 from lxml import etree
 from urdf_parser_py import urdf
@@ -25,8 +26,7 @@ _THREAD = 'screw_thread_pitch'
 _MOMENTS = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedUrdf:
+class ParsedUrdf(NamedTuple):
     """Content of a URDF text.
 
     Attributes:
@@ -41,9 +41,9 @@ class ParsedUrdf:
 
     robot: urdf.Robot
     armature: Mapping[str, float]
-    shapes: Mapping[str, Shape] = field(default_factory=dict)
+    shapes: Mapping[str, Shape] = MappingProxyType({})
     sections: frozenset[str] = frozenset()
-    pitches: Mapping[str, float] = field(default_factory=dict)
+    pitches: Mapping[str, float] = MappingProxyType({})
     payloads: frozenset[str] = frozenset()
 
 

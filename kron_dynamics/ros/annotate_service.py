@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from kron_dynamics.control import annotate_trajectory
 from kron_dynamics.ros.batch import check_size, flat, held_positions, table_of
 from kron_dynamics.ros.configured_robot import ConfiguredRobot
 from kron_dynamics.ros.controller_factory import effort_rate_limits, known_effort_limits
@@ -35,6 +34,9 @@ def annotate(
     Raises:
         KronDynamicsError: the request is refused.
     """
+    # Imported late, for a faster start of the node.
+    from kron_dynamics.control import annotate_trajectory
+
     robot = present.robot
     names = list(request.joint_names) or list(robot.joint_names)
     count, n = len(request.time_from_start), len(names)

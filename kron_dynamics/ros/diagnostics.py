@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
@@ -22,12 +21,13 @@ from kron_dynamics.ros.publishers import WITHOUT_EVENTS
 _REMEMBERED = 1000  # control cycles in the statistics
 
 
-@dataclass(slots=True)
 class CycleStatistics:
     """Compute times and arrival times of the last control cycles, s."""
 
-    compute: deque[float] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
-    arrivals: deque[float] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
+    def __init__(self) -> None:
+        """Start without cycles."""
+        self.compute: deque[float] = deque(maxlen=_REMEMBERED)
+        self.arrivals: deque[float] = deque(maxlen=_REMEMBERED)
 
     def values(self) -> dict[str, str]:
         """Return rate and compute time percentiles as texts."""

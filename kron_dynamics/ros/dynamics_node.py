@@ -144,6 +144,7 @@ class DynamicsNode(LifecycleNode):
             robot = configured.robot
             self._settings.declare(dynamics_joint_parameters(robot.joint_names))
             refuse_unknown_parameters(self)
+            configured.prepare(self._settings.value('linearized_model_rate') > 0.0)
             check_loop(self._settings, robot, configured.flexible)
             self._outputs = StateOutputs(self, configured, self._settings, self._steady)
         except KronDynamicsError as error:
@@ -312,8 +313,7 @@ class DynamicsNode(LifecycleNode):
                 self._statistics.compute.append(time.perf_counter() - started)
         if controller is not None and controller.latch.faulted:
             elapsed, age = now - self._last_command, float(present.ages[:2].max())
-            q, qd = present.q, present.qd
-            effort = controller.fault_effort(q, qd, self._time, elapsed, age)
+            effort = controller.fault_effort(present.q, present.qd, self._time, elapsed, age)
             self._send(effort, stamp)
         outputs.publish(stamp, self._time, present, command)
 

@@ -72,25 +72,18 @@ class StateOutputs:
         parameters: ParameterSet,
         clock: Clock,
     ) -> None:
-        """Compile all kernels, then make the publishers.
+        """Make the publishers; the kernels are ready.
 
         Args:
             node: node that publishes.
             configured: the machine and its tip.
             parameters: parameters of dynamics_node.
             clock: steady clock for publishers with their own rate.
-
-        Raises:
-            UnknownFrameError: the parameter tip_frame is not a link.
-            KernelBuildError: the compiler failed.
         """
         robot = configured.robot
         self._estimator = AccelerationEstimator(
             robot, parameters.value('acceleration_source'), parameters.value('filter_cutoff')
         )
-        # Before the publishers, which would remain if compiling failed.
-        linearized = parameters.value('linearized_model_rate') > 0.0
-        configured.prepare(linearized)
         # Callback groups never free their entries completely: this one goes with its publishers.
         group = MutuallyExclusiveCallbackGroup()
         self.external = ExternalEffortOutput(node, configured, parameters, group)
@@ -98,7 +91,7 @@ class StateOutputs:
         self._deflection = self._linearized = None
         if configured.mode_names:
             self._deflection = DeflectionOutput(node, configured, group)
-        if linearized:
+        if parameters.value('linearized_model_rate') > 0.0:
             self._linearized = LinearizedOutput(
                 node, configured.flexible, parameters, clock, group
             )

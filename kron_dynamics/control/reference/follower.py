@@ -162,7 +162,8 @@ class ReferenceFollower:
             TrajectoryError: there is no reference.
         """
         present = self._followed()
-        if not present.lasting:
+        at_rest = time - present.start >= present.followed.duration
+        if at_rest or not present.lasting:
             return np.zeros(self._robot.n)
         until = time + ahead if self._next is None else min(time + ahead, self._next.start)
         now, then = (present.followed.sample(at - present.start)[2] for at in (time, until))

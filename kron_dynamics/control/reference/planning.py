@@ -38,8 +38,7 @@ class ReferenceShaping(NamedTuple):
     modes_of: ModesOf
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Reference:
+class Reference(NamedTuple):
     """A trajectory followed from a start time on.
 
     Attributes:

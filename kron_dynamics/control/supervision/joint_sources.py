@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import isfinite
 
 from kron_dynamics.typing import FloatArray
@@ -14,14 +13,14 @@ from kron_dynamics.typing import FloatArray
 _GONE = 50
 
 
-@dataclass(slots=True)
 class _Joint:
     """Publishers of a joint's position: the last one, the one before, and messages since."""
 
-    source: bytes
-    before: bytes | None = None
-    alone: int = 0
-    doubled: bool = False
+    def __init__(self, source: bytes) -> None:
+        self.source = source
+        self.before: bytes | None = None
+        self.alone = 0
+        self.doubled = False
 
     def count_alone(self, messages: int) -> None:
         """Count consecutive messages of the last publisher; the other one may be gone."""
