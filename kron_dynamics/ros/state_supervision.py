@@ -115,7 +115,8 @@ class StateSupervision:
         if outcome is SampleOutcome.RESTARTED:
             self._gate.reset()
             problem = 'stamps of joint_states stepped back'
-        time = stamped or self._node.get_clock().now().nanoseconds * 1e-9
+        # Of publishers that share the joints, one may always be older than the other.
+        time = max(stamped, self._assembler.newest_stamp) if stamped else self._clock_time()
         state = self._assembler.state(now)
         if not state.ready:
             return Received(None, stamp, time, problem)
@@ -123,6 +124,9 @@ class StateSupervision:
         if not verdict.believed:
             return Received(None, stamp, time, problem)
         return Received(state, stamp, time, problem or verdict.problem)
+
+    def _clock_time(self) -> float:
+        return float(self._node.get_clock().now().nanoseconds * 1e-9)
 
     def _judge(self, state: AssembledState, stamp: float, now: float) -> Verdict:
         verdict = self._gate.judge(state.q, state.qd, stamp)

@@ -21,7 +21,8 @@ class FoundBag(NamedTuple):
     """A bag of a campaign.
 
     Attributes:
-        name: its path relative to the common parent folder of all bags, with '/' as separator.
+        name: its path relative to the common folder of all places that were searched, with '/' as
+            separator: bags that are added below them later change no name.
         path: its path: a folder or a single file.
     """
 
@@ -51,13 +52,17 @@ def find_bags(places: Sequence[str | Path], *, besides: Path | None = None) -> l
         BagError: a path does not exist, or there is no bag at all.
     """
     found: set[Path] = set()
+    folders = []
     for place in map(Path, places):
         if not place.exists():
             raise BagError(f"no bag or folder at '{place}'")
-        found |= set(_below(place.resolve(), besides.resolve() if besides else None))
+        whole = place.resolve()
+        below = _below(whole, besides.resolve() if besides else None)
+        folders.append(whole.parent if below == [whole] else whole)
+        found |= set(below)
     if not found:
         raise BagError(f'no bag in {", ".join(str(place) for place in places)}')
-    root = Path(os.path.commonpath([path.parent for path in found]))
+    root = Path(os.path.commonpath(folders))
     bags = [FoundBag(path.relative_to(root).as_posix(), path) for path in found]
     return sorted(bags)
 

@@ -34,6 +34,14 @@ def test_names_do_not_depend_on_where_the_folder_is_or_how_it_is_named(tmp_path)
     assert names(tmp_path / 'here' / 'a' / 'x.mcap', tmp_path / 'here' / 'a') == ['x.mcap']
 
 
+def test_a_bag_that_is_added_changes_no_other_name(tmp_path):
+    lay_out(tmp_path, 'monday/run/metadata.yaml', 'monday/x.mcap')
+    before = names(tmp_path)
+    lay_out(tmp_path, 'tuesday/y.mcap', 'z.mcap')
+    assert before == ['monday/run', 'monday/x.mcap']
+    assert names(tmp_path) == [*before, 'tuesday/y.mcap', 'z.mcap']
+
+
 def test_results_and_hidden_files_are_no_recordings(tmp_path):
     lay_out(tmp_path, 'x.mcap', 'x_analysis/analysis.mcap', '.trash/y.mcap', 'out/bags/x/x.mcap')
     assert names(tmp_path, besides=tmp_path / 'out') == ['x.mcap']
@@ -42,4 +50,4 @@ def test_results_and_hidden_files_are_no_recordings(tmp_path):
 def test_a_circle_of_links_ends(tmp_path):
     lay_out(tmp_path, 'a/x.mcap')
     (tmp_path / 'a' / 'again').symlink_to(tmp_path)
-    assert names(tmp_path) == ['x.mcap']
+    assert names(tmp_path) == ['a/x.mcap']

@@ -89,6 +89,25 @@ def test_a_collision_is_a_latched_fault_with_joint_and_value(bench, assert_close
     assert_close(bench.command(Q, effort=weight), weight)  # latched, and carried
 
 
+def test_a_collision_is_found_where_one_of_two_publishers_is_always_older(bench):
+    weight = bench.robot.gravity_vector(Q)
+    thresholds = {f'collision_threshold.{name}': 1e15 for name in bench.robot.joint_names}
+    thresholds['collision_threshold.lift'] = 5.0
+    bench.prepare(q=Q, effort=weight, joints=thresholds)
+
+    def stay_in_parts(effort):
+        for _ in range(30):
+            for k, after in ((slice(2), 0.025), (slice(2, 3), -0.005)):
+                names = bench.robot.joint_names[k]
+                state = bench.send(names, Q[k], 0.0 * Q[k], effort[k], after)
+                bench.answer_to(state, bench.command_states)
+
+    stay_in_parts(weight - [50.0, 4.0, 0.0])
+    assert bench.client.next_status().level == DiagnosticStatus.OK
+    stay_in_parts(weight - [50.0, 9.0, 0.0])
+    assert "collision: external effort at joint 'lift' is " in bench.client.next_status().message
+
+
 def test_terms_are_on_a_latched_topic_and_on_diagnostics(bench):
     terms = ['inertia', 'coriolis', 'friction']
     bench.prepare(q=Q, terms=terms, drive_terms=['gravity'], effort=bench.robot.gravity_vector(Q))
