@@ -190,5 +190,5 @@ def beyond_range(what: str, of: str, state: int) -> NonFiniteError:
     """Return the error for a result that float64 cannot represent."""
     return NonFiniteError(
         f'{what} of {of} in state {state} is beyond the range of float64: the state is out of all '
-        f'proportion'
+        f'proportion, or loops do not close there'
     )

@@ -231,8 +231,8 @@ def effort_limits(parameters: ParameterSet, robot: Robot) -> FloatArray:
     for name, value in zip(robot.joint_names, limit, strict=True):
         if not 0.0 < value < np.inf:
             raise ParameterError(
-                f"joint '{name}' has effort limit {value:g}, expected a positive one in the URDF "
-                f'or in parameter effort_limit.{name}'
+                f"joint '{name}' has effort limit {value:g}, expected a positive one in the URDF, "
+                f'or none there and one in parameter effort_limit.{name}'
             )
     return limit
 

@@ -79,7 +79,7 @@ def controller_values(controller: TrackingController, settings: ParameterSet) ->
         values['fault action'] = settings.value('fault_action')
     if controller.hold is not None:
         values['damping of hold_gravity [1/s]'] = f'{controller.hold.damping:.3g}'
-    values['state period, planned and longest [s]'] = (
+    values['state period, planned and measured [s]'] = (
         f'{settings.value("state_period"):.4g}, {controller.period:.4g}'
     )
     guard = controller.guard

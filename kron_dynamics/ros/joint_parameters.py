@@ -33,7 +33,8 @@ _DYNAMICS = (
     ),
     (
         *('effort_limit.', '', NO_LIMIT),
-        'Effort limit if the URDF has none or a larger one, N m or N.',
+        'Effort limit if the URDF has none or a larger one, N m or N. A joint without any, or '
+        'with 0 in the URDF, is refused at activation.',
         0.0,
     ),
     (

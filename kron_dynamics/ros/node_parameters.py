@@ -190,7 +190,11 @@ DYNAMICS = (
         NO_LIMIT,
     ),
     Parameter(
-        'effort_limit_scale', 1.0, 'Share of the URDF effort limits that may be used.', 0.01, 1.0
+        'effort_limit_scale',
+        1.0,
+        'Share of the effort limits, of the URDF and of effort_limit.<joint>, that may be used.',
+        0.01,
+        1.0,
     ),
     Parameter(
         'fault_action',
