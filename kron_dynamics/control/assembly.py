@@ -5,8 +5,7 @@
 from __future__ import annotations
 
 from concurrent.futures import Executor
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,8 +31,7 @@ from kron_dynamics.typing import FloatArray
 _CLOCK_STEP = 1.0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ControlSettings:
+class ControlSettings(NamedTuple):
     """Settings of a controller of n joints; arrays of shape (n,).
 
     Attributes:

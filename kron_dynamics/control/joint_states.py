@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from math import isfinite
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,8 +36,7 @@ class SampleOutcome(Enum):
     """The publisher's clock stepped back: all older values were dropped, the sample was stored."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class AssembledState:
+class AssembledState(NamedTuple):
     """The joint state; values that are not fresh are NaN, never guessed.
 
     Attributes:

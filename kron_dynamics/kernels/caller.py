@@ -10,8 +10,8 @@ import logging
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -50,15 +50,8 @@ def call_type(given_up: threading.Event | None = None) -> Any | None:
     return _state.type
 
 
-@dataclass
-class _State:
-    """State of the extension in this process: its type, or the time to try again, s."""
-
-    type: Any = None
-    try_again: float = 0.0
-
-
-_state = _State()
+# State of the extension in this process: its type, or the time to try again, s.
+_state = SimpleNamespace(type=None, try_again=0.0)
 
 
 def _extension(given_up: threading.Event) -> Any:

@@ -164,7 +164,7 @@ def test_the_extension_is_compiled_beside_the_first_kernel(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # As in a new process, which has not looked for it yet.
-    monkeypatch.setattr(caller, '_state', caller._State())
+    monkeypatch.setattr(caller, '_state', SimpleNamespace(type=None, try_again=0.0))
     make(specification('a'))
     assert sorted(logging_compiler()) == ['0.c', 'kron_caller.c']
     make(specification('b'))

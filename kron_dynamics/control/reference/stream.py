@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from kron_dynamics.control.law import JointReference
@@ -29,7 +27,6 @@ _LIMITED = 1.0 + 1e-9
 _REST = 1e-6
 
 
-@dataclass(slots=True)
 class StreamCounts:
     """Counts of setpoints by outcome.
 
@@ -41,10 +38,9 @@ class StreamCounts:
         stops: number of stops because no setpoint arrived in time.
     """
 
-    followed: int = 0
-    limited: int = 0
-    refused: int = 0
-    stops: int = 0
+    def __init__(self) -> None:
+        """Start at 0."""
+        self.followed = self.limited = self.refused = self.stops = 0
 
 
 class ReferenceStream:

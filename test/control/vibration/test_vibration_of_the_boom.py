@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -48,8 +47,7 @@ def start(boom):
 
     def build(shaping='none', damping=False, stiffness=1.0, encoders=False, phase=0.0):
         position = POSE + phase * RESOLUTION
-        settings = replace(
-            boom.settings,
+        settings = boom.settings._replace(
             kp=stiffness * boom.settings.kp,
             kd=np.sqrt(stiffness) * boom.settings.kd,
             resolution=RESOLUTION,
@@ -240,7 +238,7 @@ def test_a_joint_that_turns_without_end_is_damped_alike_after_a_whole_turn(
     assert turning[0].model.joint_types[1] == 'continuous'
 
     def efforts(rigid, flexible, shift):
-        settings = replace(boom.settings, damping=True, resolution=RESOLUTION)
+        settings = boom.settings._replace(damping=True, resolution=RESOLUTION)
         controller = control.assembled_controller(settings, rigid, flexible, POSE, AtOnce())
         controller.start(POSE, np.zeros(3))
         for k in range(3):
