@@ -19,6 +19,7 @@ from kron_dynamics.ros.parameters import ParameterSet
 from kron_dynamics.ros.publishers import WITHOUT_EVENTS
 
 _REMEMBERED = 1000  # control cycles in the statistics
+_SLOW = 1.25  # measured over planned state period above which is a warning
 
 
 class CycleStatistics:
@@ -58,6 +59,23 @@ def state_values(robot: Robot, assembler: JointStateAssembler, now: float) -> di
     for reason, count in assembler.rejections.items():
         values[f'joint states dropped: {reason}'] = str(count)
     return values
+
+
+def activity(controller: TrackingController, settings: ParameterSet) -> tuple[bytes, str]:
+    """Return level and message of a node that sends commands.
+
+    States that come more slowly than `state_period` are a warning: the stability of gains and of
+    the fault action was checked for that period.
+    """
+    if controller.latch.reason is not None:
+        return DiagnosticStatus.ERROR, f'fault: {controller.latch.reason}'
+    planned = settings.value('state_period')
+    if controller.period > _SLOW * planned:
+        return DiagnosticStatus.WARN, (
+            f'active, but joint states come every {controller.period:.3g} s and state_period, for '
+            f'which the gains were checked, is {planned:g} s'
+        )
+    return DiagnosticStatus.OK, 'active'
 
 
 def controller_values(controller: TrackingController, settings: ParameterSet) -> dict[str, str]:

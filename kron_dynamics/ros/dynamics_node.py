@@ -37,6 +37,7 @@ from kron_dynamics.ros.description import (
 from kron_dynamics.ros.diagnostics import (
     CycleStatistics,
     DiagnosticsPublisher,
+    activity,
     controller_values,
     state_values,
 )
@@ -383,10 +384,7 @@ class DynamicsNode(LifecycleNode):
         if self._supervision is not None:
             values |= self._supervision.values()
         if self._controller is not None:
-            reason = self._controller.latch.reason
-            level, message = DiagnosticStatus.OK, 'active'
-            if reason is not None:
-                level, message = DiagnosticStatus.ERROR, f'fault: {reason}'
+            level, message = activity(self._controller, self._settings)
             values |= controller_values(self._controller, self._settings)
         self._diagnostics.publish(level, message, hardware, values)
 

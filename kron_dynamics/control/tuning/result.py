@@ -17,7 +17,7 @@ class Tuning:
 
     Attributes:
         joint_names: names in the order of the robot.
-        joint_types: revolute, continuous or prismatic.
+        joint_types: kinds of the joints, as in `JOINT_KINDS`.
         bandwidth: natural frequency f of each joint's error, Hz: kp = (2 pi f)^2.
         kp: position gains, 1/s^2.
         kd: velocity gains, 1/s.

@@ -79,6 +79,19 @@ def test_states_that_stay_impossible_are_a_fault_with_the_reason(bench):
         )
 
 
+def test_states_slower_than_planned_are_a_warning(bench):
+    bench.prepare()
+    for after, level, text in (
+        (0.024, DiagnosticStatus.OK, 'active'),
+        (0.026, DiagnosticStatus.WARN, 'joint states come every 0.026 s and state_period'),
+    ):
+        for _ in range(9):
+            bench.command(after=after)
+        status = bench.client.next_status()
+        assert status.level == level
+        assert text in status.message
+
+
 def test_two_sources_of_one_joint_are_a_fault_that_names_their_nodes(strict_bench):
     bench = strict_bench
     second = bench.client.publisher(JointState, 'joint_states')
