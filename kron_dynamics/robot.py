@@ -17,12 +17,12 @@ from kron_dynamics.frame import RobotFrame
 from kron_dynamics.kernels import KernelCollection, KernelReport
 from kron_dynamics.kernels.batches import thread_count
 from kron_dynamics.kernels.compiled import compiled, prepare, state_without_kernels
-from kron_dynamics.linearized import LinearizedModel
 from kron_dynamics.model import RobotModel
 from kron_dynamics.typing import ArrayLike, FloatArray
 
 if TYPE_CHECKING:
     from kron_dynamics.flexible import DeflectionCheck, FlexibleModel
+    from kron_dynamics.linearized import LinearizedModel
     from kron_dynamics.symbolic import SymbolicRobot
 
 
@@ -269,6 +269,8 @@ class Robot:
             ShapeError: an argument has another shape.
             ModelError: a flexible link is bent too far; see `check_deflections`.
         """
+        from kron_dynamics.linearized import LinearizedModel
+
         motion = [
             real_array(values, f'{name} of linearize').copy()
             for name, values in (('q', q), ('qd', qd), ('qdd', qdd))

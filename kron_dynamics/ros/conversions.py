@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from builtin_interfaces.msg import Time
@@ -21,10 +22,12 @@ from geometry_msgs.msg import (
 from kron_dynamics_msgs.msg import LinearizedModel as LinearizedModelMessage
 from sensor_msgs.msg import JointState
 
-from kron_dynamics.linearized import LinearizedModel
 from kron_dynamics.ros.batch import flat
 from kron_dynamics.ros.quaternions import quaternions
 from kron_dynamics.typing import FloatArray
+
+if TYPE_CHECKING:
+    from kron_dynamics.linearized import LinearizedModel
 
 
 def seconds(stamp: Time) -> float:

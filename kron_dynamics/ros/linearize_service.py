@@ -13,7 +13,6 @@ from kron_dynamics.dynamics.forward import rounding_of_mass, smallest_mass
 from kron_dynamics.dynamics.linearization import state_matrix
 from kron_dynamics.equilibrium import quasi_static_equilibria
 from kron_dynamics.exceptions import InvalidInertiaError
-from kron_dynamics.linearized import structurally_damped
 from kron_dynamics.messages import named
 from kron_dynamics.robot import Robot
 from kron_dynamics.ros.batch import Batch, beyond_range, flat
@@ -36,6 +35,9 @@ def linearize(present: ConfiguredRobot, largest: int, request: Any, response: An
     Raises:
         KronDynamicsError: the request is refused.
     """
+    # Imported late, for a faster start of the node.
+    from kron_dynamics.linearized import structurally_damped
+
     robot, joints = present.flexible, present.robot.n
     # Requests have all modal coordinates or none. Without them the links are in quasi-static
     # deflection.

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from builtin_interfaces.msg import Time
@@ -17,12 +17,14 @@ from kron_dynamics.control import AssembledState
 from kron_dynamics.control.tracking_controller import Command
 from kron_dynamics.equilibrium import quasi_static_equilibrium
 from kron_dynamics.exceptions import KronDynamicsError
-from kron_dynamics.linearized import LinearizedModel, Modes
 from kron_dynamics.robot import Robot
 from kron_dynamics.ros.conversions import linearized_model
 from kron_dynamics.ros.parameters import ParameterSet
 from kron_dynamics.ros.publishers import WITHOUT_EVENTS
 from kron_dynamics.typing import FloatArray
+
+if TYPE_CHECKING:
+    from kron_dynamics.linearized import LinearizedModel, Modes
 
 _WARN_PERIOD = 5.0
 # Smallest imaginary part of an oscillating pole, relative to the fastest pole: rounding may split
@@ -170,9 +172,9 @@ def oscillations(model: LinearizedModel) -> tuple[FloatArray, FloatArray]:
 
 def _oscillating(model: LinearizedModel) -> Modes:
     """Return one mode of each oscillating pair, by increasing frequency."""
-    poles, shapes = model.modes()
-    kept = poles.imag > OSCILLATES * np.abs(poles).max(initial=0.0)
-    return Modes(poles[kept], shapes[:, kept])
+    modes = model.modes()
+    kept = modes.poles.imag > OSCILLATES * np.abs(modes.poles).max(initial=0.0)
+    return modes._replace(poles=modes.poles[kept], shapes=modes.shapes[:, kept])
 
 
 def mode_values(model: LinearizedModel, joint_count: int) -> dict[str, str]:
