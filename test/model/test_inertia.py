@@ -74,6 +74,13 @@ def test_thin_plates_rods_and_rounding_are_allowed(thin: Any, parts: Any) -> Non
     assert load_model(text).warnings == ()
 
 
+def test_an_inertia_is_rounding_below_a_radius_of_gyration_of_a_micrometre(parts: Any) -> None:
+    rounding = moments(1e-10, 1e-10, 4e-10)  # kg m^2
+    for mass, kinds in (('1000', set()), ('1', {'triangle_inequality'})):
+        model = load_model(parts.robot(arm=parts.link('arm', mass, rounding)))
+        assert {found.kind for found in model.warnings} & {'triangle_inequality'} == kinds
+
+
 GRIP = ('grip', 'revolute', 'arm', 'hand')
 # Robot and its joints that move no mass.
 MASSLESS: dict[str, tuple[Callable[[Any], str], tuple[str, ...]]] = {
