@@ -224,6 +224,17 @@ def test_lumped_body_is_that_of_all_particles(rng: np.random.Generator, assert_c
     assert_close(lumped.inertia, whole.inertia)
 
 
+def test_a_lone_body_is_turned_about_its_origin_too(
+    rng: np.random.Generator, assert_close: Any
+) -> None:
+    masses, points = rng.uniform(1, 2, 7), rng.normal(size=(7, 3))
+    R = Rotation.random(rng=rng).as_matrix()
+    lumped = lump([('a', particles(masses, points), R, np.zeros(3))])
+    whole = particles(masses, points @ R.T)
+    assert_close(lumped.center_of_mass, whole.center_of_mass)
+    assert_close(lumped.inertia, whole.inertia)
+
+
 def test_second_moment_is_that_of_particles(rng: np.random.Generator, assert_close: Any) -> None:
     masses, points = rng.uniform(1, 2, 7), rng.normal(size=(7, 3))
     body = particles(masses, points)
