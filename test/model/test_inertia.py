@@ -181,6 +181,23 @@ def test_sums_beyond_the_range_of_numbers(value: str, parts: Any, assert_refused
     assert_refused(parts.robot(plate, rod), ModelError, "'rod'", 'inf')
 
 
+def test_an_inertia_about_the_joint_beyond_the_range_of_numbers(
+    parts: Any, assert_refused: Any
+) -> None:
+    """Of a mass far away and of moments that are both within it."""
+    for place, moment, fits in (
+        ('1e154', 3e307, False),
+        ('1e154', 1e300, True),
+        ('1', 3e307, True),
+    ):
+        arm = parts.link('arm', moments=moments(moment, moment, moment))
+        text = parts.robot(arm=arm.replace('<mass', f'<origin xyz="{place} 0 0"/><mass'))
+        if fits:
+            assert np.isfinite(dynamics.mass_matrix(load_model(text), np.zeros(1))).all()
+        else:
+            assert_refused(text, InvalidInertiaError, "'arm'", 'not finite numbers')
+
+
 def test_link_without_inertia_may_carry_mass(parts: Any) -> None:
     carried = parts.joint('bolt', 'fixed', 'arm', 'load')
     model = load_model(parts.robot(parts.link('load'), carried, arm='<link name="arm"/>'))

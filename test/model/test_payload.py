@@ -147,3 +147,14 @@ def test_payloads_farther_than_ten_times_the_reach_are_doubted(
         findings = Findings()
         look_at_payload(load_model(text), 'hand', payload, findings)
         assert [found.kind for found in findings.warnings] == [kind] * (times > 10.0)
+
+
+def test_second_moment_of_a_payload_is_that_of_its_particles(rng: np.random.Generator) -> None:
+    masses, points = rng.uniform(1, 2, 7), rng.normal(size=(7, 3))
+    center = masses @ points / masses.sum()
+    arms = points - center
+    inertia = sum(
+        m * (r @ r * np.eye(3) - np.outer(r, r)) for m, r in zip(masses, arms, strict=True)
+    )
+    found = RigidPayload(float(masses.sum()), center, inertia).second_moment
+    np.testing.assert_allclose(found, np.einsum('k,ki,kj->ij', masses, points, points), rtol=1e-12)

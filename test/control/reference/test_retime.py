@@ -108,6 +108,16 @@ def test_motion_without_effort_rate_limits_is_nearly_as_quick_too(name, seed):
     assert 0.999 < found.duration / bound < 1.0005
 
 
+def test_a_path_of_many_bends_is_nearly_as_quick_too():
+    robot, there = machine('ur5'), 0.5 * waypoints(machine('ur5'), 3)
+    found = retime(robot, np.concatenate((there, there[-2::-1], there[1:])))
+    unlimited = np.full(robot.n, np.inf)
+    bound = quickest_duration(
+        robot, found.trajectory, robot.model.effort_limit, unlimited, divisions=1
+    )
+    assert 0.999 < found.duration / bound < 1.0005
+
+
 @every_plan
 def test_waypoints_are_passed_and_ends_are_rests_without_a_step(name, seed, assert_close):
     _, points, found, _ = plan(name, seed)

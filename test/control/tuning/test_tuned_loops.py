@@ -201,6 +201,7 @@ def test_the_rate_and_the_delay_that_are_told_are_where_it_becomes_unstable(robo
     tune(robot, 1.0, 1.02 * tuning.least_rate)
     with pytest.raises(ParameterError, match='is unstable at 1 Hz'):
         tune(robot, 1.0, 0.97 * tuning.least_rate)
+    assert (tune(robot, 1.0, 50.0, delay=0.0).stable_to > tuning.stable_to).all()
     tune(robot, 1.0, 50.0, delay=0.98 * tuning.longest_delay)
     with pytest.raises(ParameterError, match='is unstable at 1 Hz'):
         tune(robot, 1.0, 50.0, delay=1.02 * tuning.longest_delay)
