@@ -57,7 +57,14 @@ REFUSED: dict[str, tuple[str | Callable[[Any], str], tuple[str, ...]]] = {
     'no model': ('<sdf version="1.7"/>', ('<sdf> has 0 elements <model>', 'expected one')),
     'no links': ('<robot name="bare"/>', ("'bare'", 'no links')),
     'xacro left in': (lambda parts: parts.robot(XACRO), ('xacro', '<macro>')),
-    'expression of xacro': (changed('lower="-1"', 'lower="${-pi}"'), ("'hinge'", 'lower')),
+    'expression of xacro': (
+        changed('lower="-1"', 'lower="${-pi}"'),
+        ("'hinge'", 'lower', 'expression of xacro'),
+    ),
+    'argument of xacro': (
+        changed('lower="-1"', 'lower="$(arg lowest)"'),
+        ("'hinge'", 'lower', 'expression of xacro'),
+    ),
     'spelling of Python': (changed('<mass value="1"/>', '<mass value="1_0"/>'), ("'arm'",)),
     'wrong count': (
         changed('<axis xyz="0 0 1"/>', '<axis xyz="0 1"/>'),

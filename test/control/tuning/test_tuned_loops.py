@@ -18,6 +18,7 @@ from kron_dynamics.control.poses import poses_within_limits
 from kron_dynamics.control.terms import TERMS, EffortTerms
 from kron_dynamics.control.tuning.linear_machine import linear_machine, model_errors
 from kron_dynamics.control.tuning.loop_limits import SampledLoops
+from kron_dynamics.control.tuning.refusal import little_room
 from kron_dynamics.control.tuning.tuning import tune
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.simulation import Plant
@@ -193,6 +194,13 @@ def test_a_bandwidth_near_its_bound_is_a_warning(robots):
     assert re.search(r'all joints have a bandwidth of 6 Hz, .* joint states at \d+ Hz', close[0])
     rate = float(re.search(r'states at (\d+) Hz', close[0])[1])
     assert tune(robots['stacker'], 6.0, 1.01 * rate).warnings == ()
+
+
+def test_a_rate_that_would_give_enough_margin_is_told_where_there_is_one(robots):
+    tuning = tune(robots['stacker'], 6.0, 125.0)
+    told, silent = (little_room(tuning, rate)[0] for rate in (300.0, np.inf))
+    assert told == f'{silent}: joint states at 300 Hz would give enough margin'
+    assert silent.endswith(' Hz')
 
 
 def test_the_rate_and_the_delay_that_are_told_are_where_it_becomes_unstable(robots):
