@@ -78,7 +78,8 @@ def test_an_inertia_is_rounding_below_a_radius_of_gyration_of_a_micrometre(parts
     rounding = moments(1e-10, 1e-10, 4e-10)  # kg m^2
     for mass, kinds in (('1000', set()), ('1', {'triangle_inequality'})):
         model = load_model(parts.robot(arm=parts.link('arm', mass, rounding)))
-        assert {found.kind for found in model.warnings} & {'triangle_inequality'} == kinds
+        found = {warning.kind for warning in model.warnings}
+        assert found & {'triangle_inequality', 'not_positive_semidefinite'} == kinds
 
 
 GRIP = ('grip', 'revolute', 'arm', 'hand')
@@ -133,6 +134,13 @@ def test_joint_that_moves_no_mass(case: str, parts: Any, assert_warned: Any) -> 
     M = dynamics.mass_matrix(model, np.full(model.n, 0.3))
     zero = [name for name, m in zip(model.joint_names, M.diagonal(), strict=True) if m == 0]
     assert tuple(zero) == names
+
+
+def test_moments_alone_are_turned_by_every_joint_before_them(parts: Any) -> None:
+    hand, grip = parts.link('hand', mass='0'), parts.joint(*GRIP, axis='<axis xyz="1 0 0"/>')
+    model = load_model(parts.robot(hand, grip, arm='<link name="arm"/>'))
+    assert 'massless_joint' not in {warning.kind for warning in model.warnings}
+    np.testing.assert_allclose(dynamics.mass_matrix(model, [0.3, 0.4]).diagonal(), [0.1, 0.1])
 
 
 def test_rotor_and_master_make_up_for_a_massless_link(parts: Any) -> None:

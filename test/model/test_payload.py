@@ -147,6 +147,9 @@ def test_payloads_farther_than_ten_times_the_reach_are_doubted(
         findings = Findings()
         look_at_payload(load_model(text), 'hand', payload, findings)
         assert [found.kind for found in findings.warnings] == [kind] * (times > 10.0)
+    findings = Findings()
+    look_at_payload(load_model(text), 'hand', RigidPayload(0.0), findings)
+    assert findings.warnings == []
 
 
 def test_second_moment_of_a_payload_is_that_of_its_particles(rng: np.random.Generator) -> None:

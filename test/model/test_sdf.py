@@ -191,6 +191,7 @@ def test_properties_of_joints() -> None:
     [
         ('<lower>-1</lower><upper>2</upper>', (-1.0, 2.0, np.inf, np.inf)),
         ('<upper>2</upper>', (-np.inf, 2.0, np.inf, np.inf)),
+        ('<lower>-inf</lower><upper>2</upper>', (-np.inf, 2.0, np.inf, np.inf)),
         ('<effort>50</effort>', (-np.inf, np.inf, 50.0, np.inf)),
         ('<velocity>3</velocity>', (-np.inf, np.inf, np.inf, 3.0)),
         ('', (-np.inf, np.inf, np.inf, np.inf)),
