@@ -249,6 +249,11 @@ SLIPS: list[tuple[str, Callable[[Any], str], tuple[str, ...]]] = [
         changed('<axis xyz="0 0 1"/>', '<axis xyz="0 0 1" frame="world"/>'),
         ("'hinge'", "'frame'", 'remove it; <axis> has xyz'),
     ),
+    (  # The right one is there, too.
+        'unknown_attribute',
+        changed('lower="-1"', 'lower="-1" lover="-2"'),
+        ("'hinge'", "'lover'", 'remove it; <limit> has'),
+    ),
     ('robot_version', changed('<robot ', '<robot version="7" '), ("'7'",)),
 ]
 
