@@ -113,3 +113,9 @@ def test_whole_turns_of_a_joint_without_end_are_no_error():
 def test_progress():
     watched = monitor()
     assert [watched.progress(t) for t in (9.0, 10.0, 11.0, 12.0, 20.0)] == [0, 0, 0.5, 1, 1]
+
+
+def test_a_goal_that_takes_no_time_is_done_from_its_start_on():
+    still = Trajectory.from_points(NAMES, [0.0], [[0.0, 0.0]])
+    watched = GoalMonitor(Reference(10.0, still, still), DEFAULT, NAMES, np.zeros(2), (True, True))
+    assert [watched.progress(t) for t in (9.0, 10.0, 11.0)] == [0, 1, 1]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sampled_runs import PERIOD, POSE, ROBOTS, SampledRun, machine
 
+from kron_dynamics.control.gravity_hold import damping_range
 from kron_dynamics.control.hand_guiding import HandGuiding
 from kron_dynamics.control.law import LawState
 from kron_dynamics.control.terms import TERMS, EffortTerms
@@ -77,6 +78,19 @@ def test_a_push_that_lasts_does_not_bring_it_to_speed(models, name):
     run, speeds = pushed(smooth, law, name, push, 4.0)
     assert speeds[:, 0].max() > 0.8 * limit[0]
     assert (speeds <= 2.0 * limit).all()
+
+
+def test_above_the_speed_limit_damping_grows_towards_the_largest_that_is_stable(models):
+    model, period, q = models['ur5'], PERIOD['ur5'], POSE['ur5']
+    law = guiding(model, 'ur5')
+    lowest, highest, _ = damping_range(model, period)
+    assert law.damping == lowest < highest
+    for share in (0.5, 0.99, 1.01, 1.2, 1.9):  # of the second joint's limit, the others' are less
+        qd = share * SPEED * model.model.velocity_limit * [0.3, 1.0, -0.5, 0.2, 0.0, 0.9]
+        damping = lowest + max(0.0, 1.0 - 1.0 / share) * (highest - lowest)
+        expected = model.gravity_vector(q + period * qd) - damping * model.mass_matrix(q) @ qd
+        effort = law(q, qd, (q, qd, qd), law.start(q), period)
+        np.testing.assert_allclose(effort, expected, rtol=1e-12, atol=1e-12)
 
 
 def test_a_robot_that_runs_is_refused_by_name(models):

@@ -159,3 +159,9 @@ def test_refused_section(section: dict[str, object], words: str) -> None:
     with pytest.raises(ModelError) as caught:
         properties({'section': section, 'material': MATERIAL})
     assert words in str(caught.value)
+
+
+def test_an_area_that_cannot_be_is_refused_also_where_no_mass_needs_it() -> None:
+    section = {'area': -0.01, 'second_moment': 1e-5}
+    with pytest.raises(ModelError, match="'section.area' is -0.01"):
+        properties({'section': section, 'material': {'young': YOUNG}})

@@ -357,3 +357,12 @@ def test_armature_that_no_rotor_has(inertia: float, parts: Any, assert_refused: 
 )
 def test_malformed_rotor(actuator: str, joint: str, parts: Any, assert_refused: Any) -> None:
     assert_refused(parts.robot(transmission(actuator, joint)), ModelError, "transmission 'drive'")
+
+
+def test_friction_of_a_mimic_joint_counts_by_its_power(parts: Any) -> None:
+    """Viscous friction by the square of its ratio, Coulomb friction by its size."""
+    more = '<dynamics damping="2" friction="5"/><mimic joint="hinge" multiplier="-3"/>'
+    hinge = parts.joint(more='<dynamics damping="0.5" friction="0.25"/>')
+    model = load_model(parts.robot(second(parts, more), hinge=hinge))
+    assert model.damping.tolist() == [0.5 + 9 * 2]
+    assert model.friction.tolist() == [0.25 + 3 * 5]

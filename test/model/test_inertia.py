@@ -74,6 +74,14 @@ def test_thin_plates_rods_and_rounding_are_allowed(thin: Any, parts: Any) -> Non
     assert load_model(text).warnings == ()
 
 
+def test_an_inertia_is_rounding_below_a_radius_of_gyration_of_a_micrometre(parts: Any) -> None:
+    rounding = moments(1e-10, 1e-10, 4e-10)  # kg m^2
+    for mass, kinds in (('1000', set()), ('1', {'triangle_inequality'})):
+        model = load_model(parts.robot(arm=parts.link('arm', mass, rounding)))
+        found = {warning.kind for warning in model.warnings}
+        assert found & {'triangle_inequality', 'not_positive_semidefinite'} == kinds
+
+
 GRIP = ('grip', 'revolute', 'arm', 'hand')
 # Robot and its joints that move no mass.
 MASSLESS: dict[str, tuple[Callable[[Any], str], tuple[str, ...]]] = {
@@ -128,6 +136,13 @@ def test_joint_that_moves_no_mass(case: str, parts: Any, assert_warned: Any) -> 
     assert tuple(zero) == names
 
 
+def test_moments_alone_are_turned_by_every_joint_before_them(parts: Any) -> None:
+    hand, grip = parts.link('hand', mass='0'), parts.joint(*GRIP, axis='<axis xyz="1 0 0"/>')
+    model = load_model(parts.robot(hand, grip, arm='<link name="arm"/>'))
+    assert 'massless_joint' not in {warning.kind for warning in model.warnings}
+    np.testing.assert_allclose(dynamics.mass_matrix(model, [0.3, 0.4]).diagonal(), [0.1, 0.1])
+
+
 def test_rotor_and_master_make_up_for_a_massless_link(parts: Any) -> None:
     bare = '<link name="hand"/>'
     grip = parts.joint('grip', parent='arm', child='hand')
@@ -174,6 +189,23 @@ def test_sums_beyond_the_range_of_numbers(value: str, parts: Any, assert_refused
     assert_refused(parts.robot(plate, rod), ModelError, "'rod'", 'inf')
 
 
+def test_an_inertia_about_the_joint_beyond_the_range_of_numbers(
+    parts: Any, assert_refused: Any
+) -> None:
+    """Of a mass far away and of moments that are both within it."""
+    for place, moment, fits in (
+        ('1e154', 3e307, False),
+        ('1e154', 1e300, True),
+        ('1', 3e307, True),
+    ):
+        arm = parts.link('arm', moments=moments(moment, moment, moment))
+        text = parts.robot(arm=arm.replace('<mass', f'<origin xyz="{place} 0 0"/><mass'))
+        if fits:
+            assert np.isfinite(dynamics.mass_matrix(load_model(text), np.zeros(1))).all()
+        else:
+            assert_refused(text, InvalidInertiaError, "'arm'", 'not finite numbers')
+
+
 def test_link_without_inertia_may_carry_mass(parts: Any) -> None:
     carried = parts.joint('bolt', 'fixed', 'arm', 'load')
     model = load_model(parts.robot(parts.link('load'), carried, arm='<link name="arm"/>'))
@@ -213,6 +245,17 @@ def test_lumped_body_is_that_of_all_particles(rng: np.random.Generator, assert_c
     whole = particles(masses, np.vstack([points[:3], moved]))
     assert lumped.links == ('a', 'b')
     assert_close(lumped.mass, whole.mass)
+    assert_close(lumped.center_of_mass, whole.center_of_mass)
+    assert_close(lumped.inertia, whole.inertia)
+
+
+def test_a_lone_body_is_turned_about_its_origin_too(
+    rng: np.random.Generator, assert_close: Any
+) -> None:
+    masses, points = rng.uniform(1, 2, 7), rng.normal(size=(7, 3))
+    R = Rotation.random(rng=rng).as_matrix()
+    lumped = lump([('a', particles(masses, points), R, np.zeros(3))])
+    whole = particles(masses, points @ R.T)
     assert_close(lumped.center_of_mass, whole.center_of_mass)
     assert_close(lumped.inertia, whole.inertia)
 

@@ -73,6 +73,17 @@ def test_other_units_are_seen(slip: str, size: float, assert_warned: Any) -> Non
     assert {warning.severity for warning in found} == {'hint'}
 
 
+@pytest.mark.parametrize(('reach', 'doubted'), [(19, False), (21, True)])
+def test_light_robots_are_doubted_only_where_they_reach_far(
+    reach: int, doubted: bool, parts: Any
+) -> None:
+    """A gram at the end of threads; lengths in mm are hundreds and more."""
+    hand = parts.link('hand', '0.001', 'ixx="1e-9" iyy="1e-9" izz="1e-9" ixy="0" ixz="0" iyz="0"')
+    grip = parts.joint('grip', parent='arm', child='hand', more=f'<origin xyz="{reach} 0 0"/>')
+    model = load_model(parts.robot(hand, grip, arm='<link name="arm"/>'))
+    assert ('length_magnitude' in {found.kind for found in model.warnings}) == doubted
+
+
 def test_finger_of_three_tonnes(parts: Any, assert_warned: Any) -> None:
     hand = parts.robot(arm=parts.link('arm', mass='0.5'))
     finger = parts.link('finger', mass='3000') + parts.joint(
@@ -88,6 +99,8 @@ def test_finger_of_three_tonnes(parts: Any, assert_warned: Any) -> None:
         ('<box size="0.1 0.1 0.1"/>', 1, False),
         ('<box size="0.1 0.1 0.1"/>', 30, True),
         ('<box size="0.1 0.1 0.1"/>', 0.009, True),
+        ('<box size="0.02 0.02 0.02"/>', 1, True),
+        ('<box size="0.002 0.002 0.002"/>', 1, False),  # less than 2 % of the reach
         ('<cylinder radius="0.1" length="0.3"/>', 60, False),
         ('<cylinder radius="0.1" length="0.3"/>', 300, True),
         ('<sphere radius="0.1"/>', 100, False),

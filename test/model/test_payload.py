@@ -14,6 +14,8 @@ import pytest
 from kron_dynamics import InvalidInertiaError, ModelError, dynamics, kinematics, loads
 from kron_dynamics.flexible import load_flexible_model
 from kron_dynamics.model import RobotModel, load_model
+from kron_dynamics.model.findings import Findings
+from kron_dynamics.model.payload import RigidPayload, look_at_payload
 
 STACKER = (Path(__file__).parents[2] / 'urdf' / 'stacker_reclaimer.urdf').read_text('utf-8')
 BOOM = {
@@ -127,3 +129,35 @@ def test_impossible_payloads_are_refused(
 def test_negative_mass_is_refused() -> None:
     with pytest.raises(InvalidInertiaError, match="link 'cab' carries a mass of -3 kg"):
         rigid(payload={'cab': -3.0})
+
+
+@pytest.mark.parametrize('reach', [0.02, 1.0, 50.0])
+@pytest.mark.parametrize('times', [9.9, 10.1])
+def test_payloads_farther_than_ten_times_the_reach_are_doubted(
+    reach: float, times: float, parts: Any
+) -> None:
+    """Their centres of mass and their radii of gyration, for robots of any size."""
+    text = parts.robot(
+        parts.link('hand'), parts.joint('bolt', 'fixed', 'arm', 'hand', axis='', limit='')
+    ).replace('<child link="hand"/>', f'<child link="hand"/><origin xyz="{reach} 0 0"/>')
+    far = RigidPayload(1.0, np.array([0.0, 0.0, times * reach]))
+    # Half of the trace of the inertia is the mass times the square of the radius.
+    wide = RigidPayload(1.0, np.zeros(3), np.eye(3) * 2.0 / 3.0 * (times * reach) ** 2)
+    for payload, kind in ((far, 'payload_far'), (wide, 'payload_inertia')):
+        findings = Findings()
+        look_at_payload(load_model(text), 'hand', payload, findings)
+        assert [found.kind for found in findings.warnings] == [kind] * (times > 10.0)
+    findings = Findings()
+    look_at_payload(load_model(text), 'hand', RigidPayload(0.0), findings)
+    assert findings.warnings == []
+
+
+def test_second_moment_of_a_payload_is_that_of_its_particles(rng: np.random.Generator) -> None:
+    masses, points = rng.uniform(1, 2, 7), rng.normal(size=(7, 3))
+    center = masses @ points / masses.sum()
+    arms = points - center
+    inertia = sum(
+        m * (r @ r * np.eye(3) - np.outer(r, r)) for m, r in zip(masses, arms, strict=True)
+    )
+    found = RigidPayload(float(masses.sum()), center, inertia).second_moment
+    np.testing.assert_allclose(found, np.einsum('k,ki,kj->ij', masses, points, points), rtol=1e-12)

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,10 @@ import pytest
 
 import kron_dynamics as kd
 from kron_dynamics import dynamics, kinematics
+from kron_dynamics.flexible.load import load_flexible_model
+from kron_dynamics.model.rigid_model import rigid_tree
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize(
@@ -27,3 +32,14 @@ def test_kinematics_of_a_robot_ask_for_its_model(robot_text: Any) -> None:
     robot = kd.loads(robot_text('spatial_3r'))
     with pytest.raises(kd.ArgumentTypeError, match='expected a model, such as robot.model'):
         kinematics.jacobian(robot, np.zeros(robot.n), robot.model.tip_link)
+
+
+def test_a_tree_of_rigid_bodies_has_no_link_that_bends() -> None:
+    model = load_flexible_model(
+        (ROOT / 'urdf' / 'flexible_manipulator.urdf').read_text(encoding='utf-8'),
+        ROOT / 'config' / 'flexible_manipulator_flexible.yaml',
+    )
+    names = ', '.join(f"'{link}'" for link in model.flexible_link_names)
+    with pytest.raises(kd.ModelError, match=f'for rigid robots, .* {names} is flexible'):
+        rigid_tree(model)
+    assert rigid_tree(model.rigid) is model.rigid

@@ -186,6 +186,24 @@ def test_properties_of_joints() -> None:
     assert (follower.mimics, follower.multiplier, follower.offset) == ('h', 2.0, 1.0 - 2.0 * 3.0)
 
 
+@pytest.mark.parametrize(
+    ('limit', 'values'),
+    [
+        ('<lower>-1</lower><upper>2</upper>', (-1.0, 2.0, np.inf, np.inf)),
+        ('<upper>2</upper>', (-np.inf, 2.0, np.inf, np.inf)),
+        ('<lower>-inf</lower><upper>2</upper>', (-np.inf, 2.0, np.inf, np.inf)),
+        ('<effort>50</effort>', (-np.inf, np.inf, 50.0, np.inf)),
+        ('<velocity>3</velocity>', (-np.inf, np.inf, np.inf, 3.0)),
+        ('', (-np.inf, np.inf, np.inf, np.inf)),
+    ],
+)
+def test_each_limit_of_a_joint_counts_without_the_others(limit: str, values: Any) -> None:
+    hinge = joint('h', 'revolute', 'a', 'b', f'<xyz>1 0 0</xyz><limit>{limit}</limit>')
+    model = load_model(sdf(link('a', '0 0 0 0 0 0'), link('b', '0 0 1 0 0 1'), hinge))
+    found = model.position_lower, model.position_upper, model.effort_limit, model.velocity_limit
+    assert tuple(float(value[0]) for value in found) == values
+
+
 def test_without_inertia_sdf_means_one_kilogram() -> None:
     parts = (
         '<link name="a"/>',

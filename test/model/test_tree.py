@@ -141,3 +141,16 @@ def test_roll_pitch_and_yaw_are_those_of_an_origin(pitch: float, assert_close: A
         rotation, _ = placement(urdf.Pose(xyz=[0, 0, 0], rpy=[roll, pitch, yaw]))
         again, _ = placement(urdf.Pose(xyz=[0, 0, 0], rpy=list(roll_pitch_yaw(rotation))))
         assert_close(again, rotation, 1e-15, floor=1.0)
+
+
+@pytest.mark.parametrize('rpy', ['0.3 0 0', '0 0 0.3', '0 0.3 0', '0 0 3.141592653589793'])
+def test_a_zero_with_a_sign_makes_no_other_robot(parts: Any, rpy: str) -> None:
+    signed = ' '.join('-0' if part == '0' else part for part in rpy.split())
+    models = [
+        load_model(parts.robot(hinge=parts.joint(more=f'<origin xyz="{xyz}" rpy="{angles}"/>')))
+        for xyz, angles in (('0 0 1', rpy), ('-0 -0 1', signed))
+    ]
+    assert models[0].fingerprint == models[1].fingerprint
+    for model in models:
+        placed = np.append(model.joints[0].rotation, model.joints[0].translation)
+        assert not np.signbit(placed[placed == 0.0]).any()

@@ -57,7 +57,14 @@ REFUSED: dict[str, tuple[str | Callable[[Any], str], tuple[str, ...]]] = {
     'no model': ('<sdf version="1.7"/>', ('<sdf> has 0 elements <model>', 'expected one')),
     'no links': ('<robot name="bare"/>', ("'bare'", 'no links')),
     'xacro left in': (lambda parts: parts.robot(XACRO), ('xacro', '<macro>')),
-    'expression of xacro': (changed('lower="-1"', 'lower="${-pi}"'), ("'hinge'", 'lower')),
+    'expression of xacro': (
+        changed('lower="-1"', 'lower="${-pi}"'),
+        ("'hinge'", 'lower', 'expression of xacro'),
+    ),
+    'argument of xacro': (
+        changed('lower="-1"', 'lower="$(arg lowest)"'),
+        ("'hinge'", 'lower', 'expression of xacro'),
+    ),
     'spelling of Python': (changed('<mass value="1"/>', '<mass value="1_0"/>'), ("'arm'",)),
     'wrong count': (
         changed('<axis xyz="0 0 1"/>', '<axis xyz="0 1"/>'),
@@ -241,6 +248,11 @@ SLIPS: list[tuple[str, Callable[[Any], str], tuple[str, ...]]] = [
         'unknown_attribute',
         changed('<axis xyz="0 0 1"/>', '<axis xyz="0 0 1" frame="world"/>'),
         ("'hinge'", "'frame'", 'remove it; <axis> has xyz'),
+    ),
+    (  # The right one is there, too.
+        'unknown_attribute',
+        changed('lower="-1"', 'lower="-1" lover="-2"'),
+        ("'hinge'", "'lover'", 'remove it; <limit> has'),
     ),
     ('robot_version', changed('<robot ', '<robot version="7" '), ("'7'",)),
 ]

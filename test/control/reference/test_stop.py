@@ -48,6 +48,17 @@ def test_the_shortest_stop_is_within_the_limits(arm, motion):
     assert longer.duration > 2.0 * at_the_limit
 
 
+def test_a_stop_on_a_straight_line_uses_its_acceleration_limit_up(arm):
+    rate = np.array([0.5, 0.25])
+    rest = np.zeros(2)
+    states = [4.0 * rate, 6.0 * rate], [rate, rest], [rest, rest]
+    line = Trajectory.from_points(arm.joint_names, [4.0, 8.0], *states, start=(rest, rate, rest))
+    for limit in (np.array([0.7, 2.0]), np.array([2.0, 0.3])):
+        stop = shortest_stop(line, 0.5, arm, limit, np.full(2, 1e3))
+        hardest = np.abs(stop.samples(np.linspace(0.0, stop.duration, 2001))[2]).max(axis=0)
+        assert (hardest / limit).max() == pytest.approx(1.0, abs=1e-3)
+
+
 def test_a_machine_at_rest_stops_at_once(arm, motion):
     stop = shortest_stop(motion, 9.0, arm, np.ones(2), LIMIT)
     assert stop.duration == 0.0

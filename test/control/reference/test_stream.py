@@ -155,6 +155,19 @@ def test_points_that_no_machine_can_follow_are_refused(rig, point, said):
     np.testing.assert_array_equal(rig.followed[-1][0], HELD)
 
 
+@pytest.mark.parametrize('end', [-1.0, 1.0])
+def test_a_point_exactly_on_a_position_limit_is_taken(rig, end):
+    model = rig.follower.robot.model
+    limit = np.array([0.2, model.position_upper[1] if end > 0.0 else model.position_lower[1]])
+    rig.follower.hold(limit - [0.0, end * 1e-3])
+    rig.follower.answered(rig.time)
+    rig.stream.take(limit, None, None, LOOKAHEAD)
+    rig.run(0.2)
+    np.testing.assert_allclose(rig.followed[-1][0], limit, atol=1e-12)
+    with pytest.raises(TrajectoryError, match="position of 'elbow' is .*, beyond its limit"):
+        rig.stream.take(limit + [0.0, end * 1e-5], None, None, LOOKAHEAD)
+
+
 def test_before_the_first_state_nothing_is_taken(arm):
     rig = Rig(arm)
     rig.follower.hold(HELD)

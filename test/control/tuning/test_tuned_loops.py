@@ -18,6 +18,7 @@ from kron_dynamics.control.poses import poses_within_limits
 from kron_dynamics.control.terms import TERMS, EffortTerms
 from kron_dynamics.control.tuning.linear_machine import linear_machine, model_errors
 from kron_dynamics.control.tuning.loop_limits import SampledLoops
+from kron_dynamics.control.tuning.refusal import little_room
 from kron_dynamics.control.tuning.tuning import tune
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.simulation import Plant
@@ -195,12 +196,20 @@ def test_a_bandwidth_near_its_bound_is_a_warning(robots):
     assert tune(robots['stacker'], 6.0, 1.01 * rate).warnings == ()
 
 
+def test_a_rate_that_would_give_enough_margin_is_told_where_there_is_one(robots):
+    tuning = tune(robots['stacker'], 6.0, 125.0)
+    told, silent = (little_room(tuning, rate)[0] for rate in (300.0, np.inf))
+    assert told == f'{silent}: joint states at 300 Hz would give enough margin'
+    assert silent.endswith(' Hz')
+
+
 def test_the_rate_and_the_delay_that_are_told_are_where_it_becomes_unstable(robots):
     robot = robots['stacker']
     tuning = tune(robot, 1.0, 50.0)
     tune(robot, 1.0, 1.02 * tuning.least_rate)
     with pytest.raises(ParameterError, match='is unstable at 1 Hz'):
         tune(robot, 1.0, 0.97 * tuning.least_rate)
+    assert (tune(robot, 1.0, 50.0, delay=0.0).stable_to > tuning.stable_to).all()
     tune(robot, 1.0, 50.0, delay=0.98 * tuning.longest_delay)
     with pytest.raises(ParameterError, match='is unstable at 1 Hz'):
         tune(robot, 1.0, 50.0, delay=1.02 * tuning.longest_delay)
