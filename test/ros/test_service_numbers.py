@@ -140,6 +140,28 @@ def test_linear_models(present, ask, states, assert_close):
         np.testing.assert_allclose(ratios, -poles.real / np.abs(poles), atol=1e-5)
 
 
+def test_only_states_of_links_that_are_bent_too_far_are_refused(kernel_cache):
+    """However fast they bend: rates do not lead out of the range of the equations."""
+    present = ConfiguredRobot(robot_called('boom'), 'bucket_wheel')
+    kind, compute = SERVICES['linearize']
+    robot = present.flexible
+    far, rest = [0.0] * present.robot.n + [1e3, 0.0], [0.0] * robot.n
+    names = list(robot.joint_names)
+    compute(
+        present,
+        LARGEST,
+        kind.Request(joint_names=names, position=rest, velocity=far, acceleration=far),
+        kind.Response(),
+    )
+    with pytest.raises(kd.ModelError, match='boom'):
+        compute(
+            present,
+            LARGEST,
+            kind.Request(joint_names=names, position=far, velocity=rest, acceleration=rest),
+            kind.Response(),
+        )
+
+
 @pytest.mark.parametrize('name', SERVICES)
 def test_every_field_of_a_request_counts(kernel_cache, name):
     """A field that is asked for and not used makes people measure what nobody reads."""

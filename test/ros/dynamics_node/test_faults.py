@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import Future
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -232,8 +233,9 @@ class Slow:
         self.jobs = []
 
 
-def test_what_is_being_read_when_a_fault_comes_does_not_move_the_machine_either(ros, bench):
-    """In this process, as the fault and its end must come between two states."""
+@pytest.fixture
+def followed(ros, bench):
+    """An active node in this process, where something can come between two states."""
     bench.unconfigure()
     node, seen = DynamicsNode(), [10.0]
 
@@ -241,14 +243,6 @@ def test_what_is_being_read_when_a_fault_comes_does_not_move_the_machine_either(
         seen[0] += 0.02
         message = joint_state(stamp_from(seen[0]), bench.robot.joint_names, Q, np.zeros(3), None)
         node._on_joint_state(bytes(serialize_message(message)), {})
-
-    def long_reference():
-        """So many points that they are read in the background."""
-        message = JointTrajectory(joint_names=list(bench.robot.joint_names))
-        for k in range(1, 101):
-            message.points.append(JointTrajectoryPoint(positions=(Q + 5e-4 * k).tolist()))
-            message.points[-1].time_from_start.sec = 10 * k
-        return bytes(serialize_message(message))
 
     try:
         node.set_parameters([Parameter('state_timeout', value=60.0)])
@@ -258,20 +252,43 @@ def test_what_is_being_read_when_a_fault_comes_does_not_move_the_machine_either(
         node.set_parameters([Parameter(name, value=4.0) for name in gains])
         state()
         assert node.trigger_activate() == TransitionCallbackReturn.SUCCESS
-        slow = node._references._input._background = Slow()
-        state()
-        node._references._on_bytes(long_reference())
-        assert slow.jobs
-        node._fault(node._controller, 'a test', time.monotonic())
-        told = node._references.values()
-        assert told['last refused reference'] == 'a fault stopped the machine: a test'
-        answer = node._on_clear_fault(Trigger.Request(), Trigger.Response())
-        assert answer.success, answer.message
-        for _ in range(10):
-            slow.finish()
-            state()
-        q, qd, _ = node._controller.reference_at(seen[0] + 2000.0)
-        np.testing.assert_array_equal(q, Q)
-        assert not qd.any()
+        yield SimpleNamespace(node=node, state=state, seen=seen)
     finally:
         node.destroy_node()
+
+
+def test_what_is_being_read_when_a_fault_comes_does_not_move_the_machine_either(bench, followed):
+    node, state = followed.node, followed.state
+
+    def long_reference():
+        """So many points that they are read in the background."""
+        message = JointTrajectory(joint_names=list(bench.robot.joint_names))
+        for k in range(1, 101):
+            message.points.append(JointTrajectoryPoint(positions=(Q + 5e-4 * k).tolist()))
+            message.points[-1].time_from_start.sec = 10 * k
+        return bytes(serialize_message(message))
+
+    slow = node._references._input._background = Slow()
+    state()
+    node._references._on_bytes(long_reference())
+    assert slow.jobs
+    node._fault(node._controller, 'a test', time.monotonic())
+    told = node._references.values()
+    assert told['last refused reference'] == 'a fault stopped the machine: a test'
+    answer = node._on_clear_fault(Trigger.Request(), Trigger.Response())
+    assert answer.success, answer.message
+    for _ in range(10):
+        slow.finish()
+        state()
+    q, qd, _ = node._controller.reference_at(followed.seen[0] + 2000.0)
+    np.testing.assert_array_equal(q, Q)
+    assert not qd.any()
+
+
+def test_begin_and_end_of_a_fault_are_told_without_waiting_for_the_period(followed):
+    node, told = followed.node, []
+    node._diagnostics = SimpleNamespace(publish=lambda *report: told.append(report[:2]))
+    node._fault(node._controller, 'a test', time.monotonic())
+    assert told == [(DiagnosticStatus.ERROR, 'fault: a test')]
+    assert node._on_clear_fault(Trigger.Request(), Trigger.Response()).success
+    assert told[1:] == [(DiagnosticStatus.OK, 'active')]
