@@ -145,6 +145,7 @@ class Desk:
             path_tolerance=tolerances.get('path', []),
             goal_tolerance=tolerances.get('end', []),
             goal_time_tolerance=Duration(sec=tolerances.get('seconds', 0)),
+            **tolerances.get('more', {}),
         )
         handle = Handle(request)
         self.goals.take(handle, self.controller, self.time)
@@ -213,6 +214,23 @@ def test_a_refused_goal_says_why_and_moves_nothing(desk, goal, code, said):
     assert said in handle.result.error_string
     desk.see(1.0)
     np.testing.assert_array_equal(desk.reference[0], HELD)
+
+
+@pytest.mark.parametrize(
+    ('field', 'value'),
+    [
+        ('component_path_tolerance', [SimpleNamespace()]),
+        ('component_goal_tolerance', [SimpleNamespace()]),
+        ('multi_dof_trajectory', SimpleNamespace(points=[SimpleNamespace()], joint_names=[])),
+        ('multi_dof_trajectory', SimpleNamespace(points=[], joint_names=['float'])),
+    ],
+)
+def test_a_goal_with_anything_about_joints_of_several_freedoms_is_refused(desk, field, value):
+    handle = desk.send(more={field: value})
+    assert handle.outcome == ('aborted', INVALID)
+    assert 'joints of several degrees of freedom' in handle.result.error_string
+    nothing = {'multi_dof_trajectory': SimpleNamespace(points=[], joint_names=[])}
+    assert desk.send(more=nothing).status == 'executing'
 
 
 def test_a_cancelled_goal_stops_without_a_jump_and_is_then_canceled(desk):
