@@ -11,14 +11,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticStatus
-from rclpy.lifecycle import TransitionCallbackReturn
-from rclpy.parameter import Parameter
 from rclpy.serialization import serialize_message
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
-
-from kron_dynamics.ros.conversions import joint_state, stamp_from
-from kron_dynamics.ros.dynamics_node import DynamicsNode
 
 pytestmark = pytest.mark.ros
 
@@ -233,32 +228,8 @@ class Slow:
         self.jobs = []
 
 
-@pytest.fixture
-def followed(ros, bench):
-    """An active node in this process, where something can come between two states."""
-    bench.unconfigure()
-    node, seen = DynamicsNode(), [10.0]
-
-    def state():
-        seen[0] += 0.02
-        message = joint_state(stamp_from(seen[0]), bench.robot.joint_names, Q, np.zeros(3), None)
-        node._on_joint_state(bytes(serialize_message(message)), {})
-
-    try:
-        node.set_parameters([Parameter('state_timeout', value=60.0)])
-        node._description = bench.robot
-        assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
-        gains = [f'gains.{joint}.k{k}' for joint in bench.robot.joint_names for k in 'pd']
-        node.set_parameters([Parameter(name, value=4.0) for name in gains])
-        state()
-        assert node.trigger_activate() == TransitionCallbackReturn.SUCCESS
-        yield SimpleNamespace(node=node, state=state, seen=seen)
-    finally:
-        node.destroy_node()
-
-
-def test_what_is_being_read_when_a_fault_comes_does_not_move_the_machine_either(bench, followed):
-    node, state = followed.node, followed.state
+def test_what_is_being_read_when_a_fault_comes_does_not_move_the_machine_either(bench, local):
+    node, state = local.node, local.state
 
     def long_reference():
         """So many points that they are read in the background."""
@@ -269,7 +240,7 @@ def test_what_is_being_read_when_a_fault_comes_does_not_move_the_machine_either(
         return bytes(serialize_message(message))
 
     slow = node._references._input._background = Slow()
-    state()
+    state(Q)
     node._references._on_bytes(long_reference())
     assert slow.jobs
     node._fault(node._controller, 'a test', time.monotonic())
@@ -279,14 +250,14 @@ def test_what_is_being_read_when_a_fault_comes_does_not_move_the_machine_either(
     assert answer.success, answer.message
     for _ in range(10):
         slow.finish()
-        state()
-    q, qd, _ = node._controller.reference_at(followed.seen[0] + 2000.0)
+        state(Q)
+    q, qd, _ = node._controller.reference_at(node._time + 2000.0)
     np.testing.assert_array_equal(q, Q)
     assert not qd.any()
 
 
-def test_begin_and_end_of_a_fault_are_told_without_waiting_for_the_period(followed):
-    node, told = followed.node, []
+def test_begin_and_end_of_a_fault_are_told_without_waiting_for_the_period(local):
+    node, told = local.node, []
     node._diagnostics = SimpleNamespace(publish=lambda *report: told.append(report[:2]))
     node._fault(node._controller, 'a test', time.monotonic())
     assert told == [(DiagnosticStatus.ERROR, 'fault: a test')]
