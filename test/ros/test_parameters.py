@@ -28,7 +28,7 @@ BAD = {
     'choice of source': ('dynamics_node', {'acceleration_source': 'x'}, 'acceleration_source'),
     'NaN timeout': ('dynamics_node', {'state_timeout': math.nan}, 'state_timeout'),
     'infinite cutoff': ('dynamics_node', {'filter_cutoff': math.inf}, 'filter_cutoff'),
-    'scale above 1': ('dynamics_node', {'effort_limit_scale': 1.5}, 'effort_limit_scale'),
+    'scale above 1': ('dynamics_node', {'effort_limit_scale': 1.01}, 'effort_limit_scale'),
     'text for a flag': ('dynamics_node', {'autostart': 'yes'}, 'autostart'),
     'number for a text': ('dynamics_node', {'control_law': 1}, 'control_law'),
     'text for a gain': ('dynamics_node', {**MACHINE, 'gains.slew.kp': 'high'}, 'gains.slew.kp'),

@@ -196,6 +196,28 @@ def test_every_field_of_a_request_counts(kernel_cache, name):
         assert answer(**{field: other[field]}) != known, field
 
 
+@pytest.mark.parametrize('name', SERVICES)
+def test_the_size_that_is_limited_is_that_of_request_or_answer(kernel_cache, name):
+    present = ConfiguredRobot(robot_called('boom'), 'bucket_wheel')
+    kind, compute = SERVICES[name]
+    request, answer = kind.Request(), kind.Response()
+    for field, number in request.get_fields_and_field_types().items():
+        if number == 'sequence<double>' and field != 'point':
+            setattr(request, field, [0.02, 0.05, 0.03] * 2)
+        elif number == 'boolean':
+            setattr(request, field, True)
+    compute(present, LARGEST, request, answer)
+    sizes = {}
+    for what, message in (('request', request), ('answer', answer)):
+        values = (getattr(message, field) for field in message.get_fields_and_field_types())
+        sizes[what] = sum(len(numbers) for numbers in values if isinstance(numbers, array))
+    size = max(sizes.values())
+    compute(present, size, request, kind.Response())
+    (what,) = (what for what in sizes if sizes[what] == size)
+    with pytest.raises(kd.ParameterError, match=f'^the {what} would hold {size} numbers'):
+        compute(present, size - 1, request, kind.Response())
+
+
 def test_a_pose_with_a_singular_mass_matrix_is_named(kernel_cache):
     """With the mass at the pivot; elsewhere the same velocity is only out of all proportion."""
     present = ConfiguredRobot(kd.loads(COLLAPSING), 'tip')
