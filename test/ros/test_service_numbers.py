@@ -231,6 +231,18 @@ def test_a_pose_with_a_singular_mass_matrix_is_named(kernel_cache):
         compute(present, LARGEST, request, kind.Response())
 
 
+def test_a_linear_model_without_mass_has_no_frequencies(kernel_cache):
+    present = ConfiguredRobot(kd.loads(COLLAPSING), 'tip')
+    kind, compute = SERVICES['linearize']
+    request = kind.Request(position=[0.3, 0.2, 0.0, 0.0], include_frequencies=True)
+    request.velocity = request.acceleration = [0.0] * 4
+    said = "joint 'turn' can move without moving mass in state 1"
+    with np.errstate(all='ignore'), pytest.raises(kd.InvalidInertiaError, match=said):
+        compute(present, LARGEST, request, kind.Response())
+    request.include_frequencies = False
+    compute(present, LARGEST, request, kind.Response())
+
+
 def test_a_rate_without_those_before_it_is_checked_and_not_used(kernel_cache):
     present = ConfiguredRobot(robot_called('stacker'), 'bucket_wheel')
     kind, compute = SERVICES['frame_kinematics']

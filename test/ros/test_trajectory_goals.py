@@ -241,10 +241,12 @@ def test_a_cancelled_goal_stops_without_a_jump_and_is_then_canceled(desk):
     handle.cancel()
     desk.see()
     assert handle.outcome is None
+    stop = desk.controller.references.present
     for k, (got, wanted) in enumerate(zip(desk.reference, before, strict=True)):
         np.testing.assert_allclose(got, wanted, atol=(0.01, 0.05, 1.0)[k])
     desk.see(3.0)
     assert handle.outcome == ('canceled', 0)
+    assert desk.controller.references.present is stop  # planned once
     q, qd, _ = desk.reference
     np.testing.assert_allclose(qd, 0.0, atol=1e-9)
     way = (q - HELD) / (GOAL - HELD)
@@ -285,6 +287,7 @@ def test_leaving_the_path_aborts_and_stops(desk):
     desk.see()
     assert handle.outcome == ('aborted', PATH)
     assert 'position off by 0.04, tolerance 0.03' in handle.result.error_string
+    assert any('aborted (PATH_TOLERANCE_VIOLATED)' in line for line in desk.logger.lines)
     desk.see(3.0)
     q, qd, _ = desk.reference
     np.testing.assert_allclose(qd, 0.0, atol=1e-9)
