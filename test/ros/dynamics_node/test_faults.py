@@ -257,9 +257,16 @@ def test_what_is_being_read_when_a_fault_comes_does_not_move_the_machine_either(
 
 
 def test_begin_and_end_of_a_fault_are_told_without_waiting_for_the_period(local):
-    node, told = local.node, []
-    node._diagnostics = SimpleNamespace(publish=lambda *report: told.append(report[:2]))
+    node, told, values = local.node, [], {}
+
+    def publish(level, message, hardware, reported):
+        told.append((level, message))
+        values.update(reported)
+
+    node._diagnostics = SimpleNamespace(publish=publish)
     node._fault(node._controller, 'a test', time.monotonic())
     assert told == [(DiagnosticStatus.ERROR, 'fault: a test')]
     assert node._on_clear_fault(Trigger.Request(), Trigger.Response()).success
     assert told[1:] == [(DiagnosticStatus.OK, 'active')]
+    damping = f'{node._controller.hold.damping:.3g}'
+    assert values['damping of hold_gravity [1/s]'] == damping
