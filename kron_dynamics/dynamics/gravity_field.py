@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Number
 from typing import Any, Protocol
 
 import numpy as np
@@ -53,7 +54,7 @@ class CentralField:
         """Return the unit vector from the field's centre to a point, (3,), and the distance, m."""
         ray = as_scalars(place) - np.asarray(self.center)
         square = ray @ ray
-        if isinstance(square, float) and square == 0.0:
+        if isinstance(square, Number) and not square:  # SymPy's numbers are registered, too
             raise ParameterError('a mass centre is at the centre of the gravity field')
         distance = square**0.5
         return ray / distance, distance

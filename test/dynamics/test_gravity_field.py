@@ -12,6 +12,7 @@ import sympy
 from public_vectors import cases_of
 
 import kron_dynamics as kd
+from kron_dynamics.dual import jacobian_of
 from kron_dynamics.dynamics import (
     CentralField,
     FieldOf,
@@ -134,6 +135,16 @@ def test_traced_scalars_give_the_same(robot_text: Any, assert_close: Any) -> Non
     assert_close(out[0], field_forces(model, q, field, extended=True), 1e-12)
 
 
-def test_the_centre_of_the_field_is_refused() -> None:
+@pytest.mark.parametrize('number', [float, sympy.Float, sympy.Rational])
+def test_the_centre_of_the_field_is_refused_in_every_number_system(number: Any) -> None:
+    place = np.array([number(x) for x in FIELD.center])
     with pytest.raises(kd.ParameterError, match='centre of the gravity field'):
-        FIELD.acceleration(np.array(FIELD.center))
+        FIELD.acceleration(place)
+    centered = CentralField(40.0, (0, 0, 0))
+    with pytest.raises(kd.ParameterError, match='centre of the gravity field'):
+        centered.acceleration(np.array([number(0)] * 3))
+
+
+def test_dual_numbers_are_told_that_a_central_field_has_a_root() -> None:
+    with pytest.raises(kd.ArgumentTypeError, match='whole powers'):
+        jacobian_of(FIELD.acceleration, np.array([1.0, 2.0, 3.0]))

@@ -175,6 +175,8 @@ def test_singularities_are_told(sequence: str) -> None:
         with pytest.raises(kd.SingularOrientationError):
             angles_of_rotation(np.round(exact), sequence)
     assert distance_to_singularity([0, sympy.Symbol('b'), 0], sequence) is None
+    for nowhere in (np.nan, np.inf, -np.inf):
+        assert np.isnan(distance_to_singularity([0, nowhere, 0], sequence))
 
 
 def test_the_error_survives_pickling() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,6 +26,7 @@ from kron_dynamics.kinematics import (
 )
 from kron_dynamics.kronecker import block_skew, commutation_matrix, contract, skew
 
+RATES = ('velocity', 'acceleration', 'jerk')
 # A point of the link c, in its frame.
 POINT = np.array([0.3, -0.2, 0.5])
 
@@ -363,6 +365,24 @@ def test_body_axes_hessian_of_velocity_is_not_that_of_acceleration(
     assert_close(a - rate, np.cross(omega, v), 1e-12, floor=1.0)
     if np.linalg.norm(np.cross(omega, v)) > 1e-3:
         assert np.abs(H_star - H_body).max() > 1e-3
+
+
+@pytest.mark.parametrize('quantity', RATES)
+def test_a_motion_is_seen_in_the_axes_of_the_reference_unless_others_are_named(
+    model: Any, state: Any, quantity: str, assert_close: Any
+) -> None:
+    function = getattr(kinematics, f'relative_{quantity}')
+    rates = [state.qd, state.qdd, state.qddd][: RATES.index(quantity) + 1]
+    a, c = model.link_names[1], model.tip_link
+    expected = function(model, state.q, *rates, c, a, a)
+    assert_close(function(model, state.q, *rates, c, a), expected, floor=1.0)
+
+
+def test_symbolic_numbers_give_the_same(model: Any, state: Any, assert_close: Any) -> None:
+    q = np.array([sympy.Float(x, 20) for x in state.q])
+    a, c = model.link_names[1], model.tip_link
+    for function in (relative_pose, relative_jacobian):
+        assert_close(function(model, q, c, a), function(model, state.q, c, a), 1e-12, floor=1.0)
 
 
 def test_unknown_links_are_named(model: Any, state: Any) -> None:

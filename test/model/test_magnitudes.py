@@ -126,6 +126,19 @@ def test_center_of_mass_far_away(parts: Any, assert_warned: Any) -> None:
     assert_warned(text, 'center_of_mass_far', InvalidInertiaError, "'arm'", '120 m')
 
 
+@pytest.mark.parametrize('more', [1.0, 1.01])
+def test_the_largest_plausible_distances_are_not_doubted_yet(more: float, parts: Any) -> None:
+    """Of a robot that reaches 1 m: a radius of gyration of 10 m, a centre of mass 3 m off."""
+    x, y = 100 * more, 150 * more
+    moments = f'ixx="{x}" iyy="{y}" izz="{y}" ixy="0" ixz="0" iyz="0"'
+    arm = parts.link('arm', mass='2', moments=moments)
+    arm = arm.replace('<mass', f'<origin xyz="{3 * more} 0 0"/><mass')
+    text = parts.robot(arm=arm, hinge=parts.joint(more='<origin xyz="1 0 0"/>'))
+    found = {warning.kind for warning in load_model(text).warnings}
+    expected = {'inertia_magnitude', 'center_of_mass_far'} if more > 1.0 else set()
+    assert found & {'inertia_magnitude', 'center_of_mass_far'} == expected
+
+
 @pytest.mark.parametrize('path', sorted((ROOT / 'urdf').glob('*.urdf')), ids=lambda p: p.stem)
 def test_machines_of_this_package_have_nothing_to_say(path: Path) -> None:
     text = path.read_text(encoding='utf-8')

@@ -63,10 +63,10 @@ class Campaign:
 
     def killer(self, mutant: Mutant) -> str | None:
         """Return the failed test that kills a mutant, or another reason; None if it survives."""
-        module = mutant.module
-        changed = mutant.mutation.applied((self._copy.root / module).read_text(encoding='utf-8'))
-        near = mirrors(ROOT, module)
-        stages = [near] if near and self._narrow else [near, broader(ROOT, module)]
+        module, root = mutant.module, self._copy.root
+        changed = mutant.mutation.applied((root / module).read_text(encoding='utf-8'))
+        near = mirrors(root, module)
+        stages = [near] if near and self._narrow else [near, broader(root, module)]
         for tests in filter(None, stages):
             while True:
                 with self._copy.changed(module, changed):
@@ -121,10 +121,10 @@ def sample(rooms: Sequence[str], seed: int, count: int) -> list[Mutant]:
     return drawn
 
 
-def shown(mutant: Mutant) -> str:
-    """Return a mutant as text: location and difference."""
+def shown(mutant: Mutant, root: Path = ROOT) -> str:
+    """Return a mutant of the code in a folder as text: location and difference."""
     module, mutation = mutant
-    text = (ROOT / module).read_text(encoding='utf-8')
+    text = (root / module).read_text(encoding='utf-8')
     first = text.rfind('\n', 0, mutation.start) + 1
     last = text.find('\n', mutation.stop)
     old, new = (
@@ -173,15 +173,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.environ[name] = '1'
     counts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory(prefix='kron_dynamics_mutants_') as folder:
-        campaign = Campaign(Copy(ROOT, Path(folder)), arguments.limit, arguments.narrow)
+        # From here on only the copy is read: the repository may change meanwhile.
+        copy = Copy(ROOT, Path(folder))
+        campaign = Campaign(copy, arguments.limit, arguments.narrow)
         for number, mutant in enumerate(mutants, 1):
-            text = (ROOT / mutant.module).read_text(encoding='utf-8')
+            text = (copy.root / mutant.module).read_text(encoding='utf-8')
             reason = reviewed.reason(mutant.module, mutant.mutation, text)
             killer = None if reason else campaign.killer(mutant)
             verdict = 'reviewed' if reason else 'killed' if killer else 'LIVES'
             counts[verdict] += 1
-            about = reason or killer or ''
-            print(f'{number}/{len(mutants)} {verdict} {shown(mutant)}\n  {about}', flush=True)
+            about = f'{shown(mutant, copy.root)}\n  {reason or killer or ""}'
+            print(f'{number}/{len(mutants)} {verdict} {about}', flush=True)
     print(', '.join(f'{count} {verdict}' for verdict, count in sorted(counts.items())))
     return int(counts['LIVES'] > SHARE * len(mutants))
 

@@ -11,6 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kron_dynamics.joint_state_layout import JointStateLayout
+
 with contextlib.suppress(ImportError):  # then these tests are not collected
     from rclpy.serialization import deserialize_message, serialize_message
     from sensor_msgs.msg import JointState
@@ -72,6 +74,15 @@ def test_numbers_of_a_layout_that_is_known_are_read_without_rclpy(monkeypatch):
     monkeypatch.delattr('kron_dynamics.ros.joint_state_bytes.deserialize_message')
     message = message_of(7, 8, 'b', ['a'], [np.nan], [-0.0], [np.inf])
     assert_same(reader.read(bytes(serialize_message(message))), message)
+
+
+def test_a_layout_that_rclpy_reads_otherwise_is_not_remembered(monkeypatch):
+    other = JointStateLayout(('a', 'c'), (), ((2, 0), (0, 0), (0, 0)))
+    name = 'kron_dynamics.ros.joint_state_bytes.joint_state_layout'
+    monkeypatch.setattr(name, lambda data: other)
+    reader, message = JointStateReader(), message_of(1, 2, '', ['a', 'b'], [1.0, 2.0], [], [])
+    for _ in range(2):
+        assert_same(reader.read(bytes(serialize_message(message))), message)
 
 
 def test_many_publishers_do_not_fill_the_memory():

@@ -5,12 +5,17 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 
 import pytest
 
 from kron_dynamics.control.law import LAWS
-from kron_dynamics.ros.node_parameters import DYNAMICS
+from kron_dynamics.ros.joint_parameters import (
+    dynamics_joint_parameters,
+    simulator_joint_parameters,
+)
+from kron_dynamics.ros.node_parameters import DYNAMICS, SIMULATOR
 
 pytestmark = pytest.mark.ros
 
@@ -23,7 +28,7 @@ BAD = {
     'choice of source': ('dynamics_node', {'acceleration_source': 'x'}, 'acceleration_source'),
     'NaN timeout': ('dynamics_node', {'state_timeout': math.nan}, 'state_timeout'),
     'infinite cutoff': ('dynamics_node', {'filter_cutoff': math.inf}, 'filter_cutoff'),
-    'scale above 1': ('dynamics_node', {'effort_limit_scale': 1.5}, 'effort_limit_scale'),
+    'scale above 1': ('dynamics_node', {'effort_limit_scale': 1.01}, 'effort_limit_scale'),
     'text for a flag': ('dynamics_node', {'autostart': 'yes'}, 'autostart'),
     'number for a text': ('dynamics_node', {'control_law': 1}, 'control_law'),
     'text for a gain': ('dynamics_node', {**MACHINE, 'gains.slew.kp': 'high'}, 'gains.slew.kp'),
@@ -91,3 +96,13 @@ def test_choices_are_told_in_words():
 def test_the_laws_are_those_that_can_be_assembled():
     (parameter,) = (declared for declared in DYNAMICS if declared.name == 'control_law')
     assert parameter.choices == LAWS
+
+
+def test_what_a_parameter_is_by_default_and_what_its_zero_means_can_be_set():
+    joints = [*dynamics_joint_parameters(['turn']), *simulator_joint_parameters(['turn'], [0.0])]
+    for declared in (*DYNAMICS, *SIMULATOR, *joints):
+        if declared.lower is None:
+            continue
+        assert declared.lower <= declared.default <= declared.upper, declared
+        if re.search(r'\b0: ', declared.description):
+            assert declared.lower <= 0.0, declared

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from concurrent.futures import Future
 from pathlib import Path
@@ -15,6 +16,9 @@ import kron_dynamics as kd
 from kron_dynamics.control import CommandGuard, ComputedTorque, FaultAction, ReferenceShaping
 from kron_dynamics.control.tracking_controller import TrackingController
 from kron_dynamics.exceptions import TrajectoryError
+
+with contextlib.suppress(ImportError):  # then these tests are not collected
+    from trajectory_msgs.msg import JointTrajectory
 
 pytestmark = pytest.mark.ros
 
@@ -231,6 +235,30 @@ def test_long_references_take_no_time_of_the_cycle(ros):
         s = after / 199.99
         wanted = HELD + (GOAL - HELD) * (10 * s**3 - 15 * s**4 + 6 * s**5)
         np.testing.assert_allclose(desk.reference(late + after), wanted, atol=1e-5)
+
+
+def test_a_reference_whose_reading_took_long_begins_when_it_has_been_read(ros):
+    from kron_dynamics.ros.reference_input import TopicSender
+    from kron_dynamics.ros.reference_points import points_from_bytes
+
+    desk = Desk(shaping=None)
+    data, names = long_reference(desk.robot, 100), desk.robot.joint_names
+    sender = TopicSender(desk.logger)
+    desk.input.submit(
+        lambda: points_from_bytes(data, names), 100, desk.controller, desk.time, sender
+    )
+    desk.see(after=3.0)
+    for _ in range(2):  # read, then checked
+        desk.worker.finish()
+        desk.see()
+    assert desk.logger.lines == ['following a reference of 0.99 s']
+
+
+def test_without_a_controller_a_reference_is_refused_and_what_is_not_there_is_withdrawn(desk):
+    desk.input.receive(JointTrajectory(), None, None, 0.0)
+    assert desk.logger.lines == ['reference refused: the node is not active']
+    desk.input.withdraw(object())
+    assert desk.see() is not None
 
 
 def test_checking_a_long_reference_costs_less_than_a_millisecond_for_ten_points(ros):

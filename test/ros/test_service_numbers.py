@@ -140,6 +140,28 @@ def test_linear_models(present, ask, states, assert_close):
         np.testing.assert_allclose(ratios, -poles.real / np.abs(poles), atol=1e-5)
 
 
+def test_only_states_of_links_that_are_bent_too_far_are_refused(kernel_cache):
+    """However fast they bend: rates do not lead out of the range of the equations."""
+    present = ConfiguredRobot(robot_called('boom'), 'bucket_wheel')
+    kind, compute = SERVICES['linearize']
+    robot = present.flexible
+    far, rest = [0.0] * present.robot.n + [1e3, 0.0], [0.0] * robot.n
+    names = list(robot.joint_names)
+    compute(
+        present,
+        LARGEST,
+        kind.Request(joint_names=names, position=rest, velocity=far, acceleration=far),
+        kind.Response(),
+    )
+    with pytest.raises(kd.ModelError, match='boom'):
+        compute(
+            present,
+            LARGEST,
+            kind.Request(joint_names=names, position=far, velocity=rest, acceleration=rest),
+            kind.Response(),
+        )
+
+
 @pytest.mark.parametrize('name', SERVICES)
 def test_every_field_of_a_request_counts(kernel_cache, name):
     """A field that is asked for and not used makes people measure what nobody reads."""
@@ -174,6 +196,28 @@ def test_every_field_of_a_request_counts(kernel_cache, name):
         assert answer(**{field: other[field]}) != known, field
 
 
+@pytest.mark.parametrize('name', SERVICES)
+def test_the_size_that_is_limited_is_that_of_request_or_answer(kernel_cache, name):
+    present = ConfiguredRobot(robot_called('boom'), 'bucket_wheel')
+    kind, compute = SERVICES[name]
+    request, answer = kind.Request(), kind.Response()
+    for field, number in request.get_fields_and_field_types().items():
+        if number == 'sequence<double>' and field != 'point':
+            setattr(request, field, [0.02, 0.05, 0.03] * 2)
+        elif number == 'boolean':
+            setattr(request, field, True)
+    compute(present, LARGEST, request, answer)
+    sizes = {}
+    for what, message in (('request', request), ('answer', answer)):
+        values = (getattr(message, field) for field in message.get_fields_and_field_types())
+        sizes[what] = sum(len(numbers) for numbers in values if isinstance(numbers, array))
+    size = max(sizes.values())
+    compute(present, size, request, kind.Response())
+    (what,) = (what for what in sizes if sizes[what] == size)
+    with pytest.raises(kd.ParameterError, match=f'^the {what} would hold {size} numbers'):
+        compute(present, size - 1, request, kind.Response())
+
+
 def test_a_pose_with_a_singular_mass_matrix_is_named(kernel_cache):
     """With the mass at the pivot; elsewhere the same velocity is only out of all proportion."""
     present = ConfiguredRobot(kd.loads(COLLAPSING), 'tip')
@@ -185,6 +229,18 @@ def test_a_pose_with_a_singular_mass_matrix_is_named(kernel_cache):
     request.position = [0.3, 0.2, 0.3, 0.2]
     with pytest.raises(kd.NonFiniteError, match=r"'\w+' in state 0 is beyond the range"):
         compute(present, LARGEST, request, kind.Response())
+
+
+def test_a_linear_model_without_mass_has_no_frequencies(kernel_cache):
+    present = ConfiguredRobot(kd.loads(COLLAPSING), 'tip')
+    kind, compute = SERVICES['linearize']
+    request = kind.Request(position=[0.3, 0.2, 0.0, 0.0], include_frequencies=True)
+    request.velocity = request.acceleration = [0.0] * 4
+    said = "joint 'turn' can move without moving mass in state 1"
+    with np.errstate(all='ignore'), pytest.raises(kd.InvalidInertiaError, match=said):
+        compute(present, LARGEST, request, kind.Response())
+    request.include_frequencies = False
+    compute(present, LARGEST, request, kind.Response())
 
 
 def test_a_rate_without_those_before_it_is_checked_and_not_used(kernel_cache):

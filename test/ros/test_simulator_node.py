@@ -19,6 +19,7 @@ from std_msgs.msg import Float64MultiArray
 
 import kron_dynamics as kd
 from kron_dynamics.ros.conversions import seconds
+from kron_dynamics.ros.simulator_node import SimulatorNode
 from kron_dynamics.simulation import JointSensors
 
 pytestmark = pytest.mark.ros
@@ -259,6 +260,29 @@ def test_lockstep_without_answers_is_said(start, connect):
 
     client.wait_for(warned, 'warning')
     assert process.output.count('not in lockstep') == 1
+
+
+@pytest.mark.parametrize(
+    ('lockstep', 'answered', 'publishers', 'doubted'),
+    [(True, None, 0, 1), (True, None, 1, 0), (True, 2.9, 0, 0), (False, None, 0, 0)],
+)
+def test_only_lockstep_that_nobody_can_answer_is_doubted(lockstep, answered, publishers, doubted):
+    """Commands may arrive before the first answer of a controller that is connected."""
+    said, brakes = [], []
+    answers = SimpleNamespace(get_publisher_count=lambda: publishers, topic_name='/answers')
+    node = SimpleNamespace(
+        **{
+            '_command': np.zeros(2),
+            '_lockstep': lockstep,
+            '_answered': answered,
+            '_answers': answers,
+        },
+        **{'_now': lambda: 3.0, '_set_brakes': brakes.append},
+        get_logger=lambda: SimpleNamespace(warning=lambda text, **_: said.append(text)),
+    )
+    SimulatorNode._on_command(node, Float64MultiArray(data=[1.0, 2.0]))
+    assert ['nobody publishes on /answers' in text for text in said] == [True] * doubted
+    assert (node._command.tolist(), node._command_time, brakes) == ([1.0, 2.0], 3.0, [False])
 
 
 STIFF = """<robot name="stiff"><link name="base"/>

@@ -79,6 +79,7 @@ def test_no_garbage_gets_through():
     # What rclpy serializes is followed by bytes that mean nothing: without them it is whole.
     whole = 4 + 4 * ((len(data) - 4) // 4) - 24
     assert all(size >= whole and len(times) == 3 for size, times in read)
+    assert [size for size, _ in read] == list(range(read[0][0], len(data)))
     for _ in range(300):
         with contextlib.suppress(IrregularPointsError):
             raw_trajectory(bytes([0, 1, 0, 0]) + rng.bytes(200))

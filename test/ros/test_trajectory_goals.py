@@ -145,6 +145,7 @@ class Desk:
             path_tolerance=tolerances.get('path', []),
             goal_tolerance=tolerances.get('end', []),
             goal_time_tolerance=Duration(sec=tolerances.get('seconds', 0)),
+            **tolerances.get('more', {}),
         )
         handle = Handle(request)
         self.goals.take(handle, self.controller, self.time)
@@ -215,6 +216,23 @@ def test_a_refused_goal_says_why_and_moves_nothing(desk, goal, code, said):
     np.testing.assert_array_equal(desk.reference[0], HELD)
 
 
+@pytest.mark.parametrize(
+    ('field', 'value'),
+    [
+        ('component_path_tolerance', [SimpleNamespace()]),
+        ('component_goal_tolerance', [SimpleNamespace()]),
+        ('multi_dof_trajectory', SimpleNamespace(points=[SimpleNamespace()], joint_names=[])),
+        ('multi_dof_trajectory', SimpleNamespace(points=[], joint_names=['float'])),
+    ],
+)
+def test_a_goal_with_anything_about_joints_of_several_freedoms_is_refused(desk, field, value):
+    handle = desk.send(more={field: value})
+    assert handle.outcome == ('aborted', INVALID)
+    assert 'joints of several degrees of freedom' in handle.result.error_string
+    nothing = {'multi_dof_trajectory': SimpleNamespace(points=[], joint_names=[])}
+    assert desk.send(more=nothing).status == 'executing'
+
+
 def test_a_cancelled_goal_stops_without_a_jump_and_is_then_canceled(desk):
     handle = desk.send()
     desk.see(0.8)
@@ -223,10 +241,12 @@ def test_a_cancelled_goal_stops_without_a_jump_and_is_then_canceled(desk):
     handle.cancel()
     desk.see()
     assert handle.outcome is None
+    stop = desk.controller.references.present
     for k, (got, wanted) in enumerate(zip(desk.reference, before, strict=True)):
         np.testing.assert_allclose(got, wanted, atol=(0.01, 0.05, 1.0)[k])
     desk.see(3.0)
     assert handle.outcome == ('canceled', 0)
+    assert desk.controller.references.present is stop  # planned once
     q, qd, _ = desk.reference
     np.testing.assert_allclose(qd, 0.0, atol=1e-9)
     way = (q - HELD) / (GOAL - HELD)
@@ -267,6 +287,7 @@ def test_leaving_the_path_aborts_and_stops(desk):
     desk.see()
     assert handle.outcome == ('aborted', PATH)
     assert 'position off by 0.04, tolerance 0.03' in handle.result.error_string
+    assert any('aborted (PATH_TOLERANCE_VIOLATED)' in line for line in desk.logger.lines)
     desk.see(3.0)
     q, qd, _ = desk.reference
     np.testing.assert_allclose(qd, 0.0, atol=1e-9)

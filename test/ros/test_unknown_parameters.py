@@ -5,12 +5,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
 from sensor_msgs.msg import JointState
 
-from kron_dynamics.ros.unknown_parameters import given_to_anyone, nearest, parameter_files
+from kron_dynamics.exceptions import ParameterError
+from kron_dynamics.ros.unknown_parameters import (
+    given_to_anyone,
+    nearest,
+    parameter_files,
+    refuse_unknown_parameters,
+)
 
 pytestmark = pytest.mark.ros
 
@@ -173,3 +180,20 @@ def test_nearest_name():
     assert 0.8 < likeness < 1.0
     assert nearest('gains.luff.kp', known) == ('gains.luff.kp', 1.0)
     assert nearest('x', [])[1] == 0.0
+
+
+def test_the_name_of_a_group_makes_no_two_names_alike():
+    assert nearest('collision_threshold.a', ['collision_threshold.b']) == ('', 0.0)
+
+
+def test_what_ros_itself_makes_of_topics_is_not_refused():
+    given = {'qos_overrides./clock.subscription.depth': 5, 'wheels': 3}
+    node = SimpleNamespace(
+        _parameter_overrides=given,
+        get_parameters_by_prefix=lambda _: {},
+        get_name=lambda: 'nobody',
+    )
+    with pytest.raises(ParameterError, match="^nobody has no parameter 'wheels'$"):
+        refuse_unknown_parameters(node)
+    del given['wheels']
+    refuse_unknown_parameters(node)

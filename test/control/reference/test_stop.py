@@ -82,6 +82,19 @@ def test_derived_limits_leave_half_of_the_efforts_beside_the_weight(arm):
     )
 
 
+def test_a_joint_that_may_not_move_has_a_limit_of_acceleration_too(arm):
+    arm.model.velocity_limit = np.array([1.5, 0.0])
+    limits = acceleration_limits(arm, LIMIT)
+    assert (limits > 0.0).all()
+    assert np.isfinite(limits).all()
+
+
+def test_without_effort_limits_no_acceleration_is_too_large(arm):
+    with np.errstate(all='raise'):
+        limits = acceleration_limits(arm, np.full(2, np.inf))
+    np.testing.assert_array_equal(limits, [np.inf, np.inf])
+
+
 def test_given_limits_count_where_they_are_not_zero(arm):
     derived = acceleration_limits(arm, LIMIT)
     np.testing.assert_allclose(acceleration_limits(arm, LIMIT, [0.0, 3.0]), [derived[0], 3.0])

@@ -194,3 +194,13 @@ def test_another_reference_ends_the_stream(rig):
     assert rig.stream.counts.stops == 0
     rig.run(2.0)
     np.testing.assert_allclose(rig.followed[-1][0], HELD, atol=1e-9)
+
+
+def test_a_point_far_ahead_does_not_stop_the_reference_that_replaces_it(rig):
+    rig.stream.take(HELD + 0.2, None, None, 3.0)
+    rig.run(0.05)
+    planned = rig.follower.plan([1.0], [HELD + 0.1], None, None, start_time=rig.time)
+    assert rig.follower.follow(planned, planned.finish())
+    rig.run(1.1)
+    assert rig.stream.counts.stops == 0
+    np.testing.assert_allclose(rig.followed[-1][0], HELD + 0.1, atol=1e-9)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,11 +18,15 @@ import kron_dynamics as kd
 with contextlib.suppress(ImportError):  # then these tests are not collected
     from geometry_msgs.msg import AccelStamped, PoseStamped, TwistStamped, Vector3Stamped
     from kron_dynamics_msgs.msg import LinearizedModel
+    from rclpy.lifecycle import TransitionCallbackReturn
+    from rclpy.parameter import Parameter
+    from rclpy.serialization import serialize_message
     from sensor_msgs.msg import JointState
     from std_msgs.msg import Float64MultiArray
     from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
     from kron_dynamics.ros.conversions import joint_state, stamp_from
+    from kron_dynamics.ros.dynamics_node import DynamicsNode
 
 URDF = Path(__file__).parents[2] / 'robots' / 'rrp.urdf'
 # Not the default, so that a node that ignores its parameter is found out.
@@ -309,6 +314,34 @@ def bench(the_bench):
     """The bench; each test prepares it as it needs it."""
     yield the_bench
     assert the_bench.process.running, the_bench.process.output
+
+
+@pytest.fixture
+def local(ros, bench):
+    """An active node in this process, where something can come between two states.
+
+    The machine rests; its states are 20 ms apart, or have the stamp that is given.
+    """
+    bench.unconfigure()
+    node, seen = DynamicsNode(), [10.0]
+
+    def state(q, stamp=None):
+        seen[0] += 0.02
+        stamp = stamp_from(seen[0] if stamp is None else stamp)
+        message = joint_state(stamp, JOINTS, np.array(q), np.zeros(3), None)
+        node._on_joint_state(bytes(serialize_message(message)), {})
+
+    try:
+        node.set_parameters([Parameter('state_timeout', value=60.0)])
+        node._description = bench.robot
+        assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
+        gains = [f'gains.{joint}.k{k}' for joint in JOINTS for k in 'pd']
+        node.set_parameters([Parameter(name, value=4.0) for name in gains])
+        state((0.1, 0.2, 0.05))
+        assert node.trigger_activate() == TransitionCallbackReturn.SUCCESS
+        yield SimpleNamespace(node=node, state=state)
+    finally:
+        node.destroy_node()
 
 
 @pytest.fixture(scope='session')

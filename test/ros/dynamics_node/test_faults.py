@@ -6,18 +6,14 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import Future
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticStatus
-from rclpy.lifecycle import TransitionCallbackReturn
-from rclpy.parameter import Parameter
 from rclpy.serialization import serialize_message
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
-
-from kron_dynamics.ros.conversions import joint_state, stamp_from
-from kron_dynamics.ros.dynamics_node import DynamicsNode
 
 pytestmark = pytest.mark.ros
 
@@ -232,15 +228,8 @@ class Slow:
         self.jobs = []
 
 
-def test_what_is_being_read_when_a_fault_comes_does_not_move_the_machine_either(ros, bench):
-    """In this process, as the fault and its end must come between two states."""
-    bench.unconfigure()
-    node, seen = DynamicsNode(), [10.0]
-
-    def state():
-        seen[0] += 0.02
-        message = joint_state(stamp_from(seen[0]), bench.robot.joint_names, Q, np.zeros(3), None)
-        node._on_joint_state(bytes(serialize_message(message)), {})
+def test_what_is_being_read_when_a_fault_comes_does_not_move_the_machine_either(bench, local):
+    node, state = local.node, local.state
 
     def long_reference():
         """So many points that they are read in the background."""
@@ -250,28 +239,34 @@ def test_what_is_being_read_when_a_fault_comes_does_not_move_the_machine_either(
             message.points[-1].time_from_start.sec = 10 * k
         return bytes(serialize_message(message))
 
-    try:
-        node.set_parameters([Parameter('state_timeout', value=60.0)])
-        node._description = bench.robot
-        assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
-        gains = [f'gains.{joint}.k{k}' for joint in bench.robot.joint_names for k in 'pd']
-        node.set_parameters([Parameter(name, value=4.0) for name in gains])
-        state()
-        assert node.trigger_activate() == TransitionCallbackReturn.SUCCESS
-        slow = node._references._input._background = Slow()
-        state()
-        node._references._on_bytes(long_reference())
-        assert slow.jobs
-        node._fault(node._controller, 'a test', time.monotonic())
-        told = node._references.values()
-        assert told['last refused reference'] == 'a fault stopped the machine: a test'
-        answer = node._on_clear_fault(Trigger.Request(), Trigger.Response())
-        assert answer.success, answer.message
-        for _ in range(10):
-            slow.finish()
-            state()
-        q, qd, _ = node._controller.reference_at(seen[0] + 2000.0)
-        np.testing.assert_array_equal(q, Q)
-        assert not qd.any()
-    finally:
-        node.destroy_node()
+    slow = node._references._input._background = Slow()
+    state(Q)
+    node._references._on_bytes(long_reference())
+    assert slow.jobs
+    node._fault(node._controller, 'a test', time.monotonic())
+    told = node._references.values()
+    assert told['last refused reference'] == 'a fault stopped the machine: a test'
+    answer = node._on_clear_fault(Trigger.Request(), Trigger.Response())
+    assert answer.success, answer.message
+    for _ in range(10):
+        slow.finish()
+        state(Q)
+    q, qd, _ = node._controller.reference_at(node._time + 2000.0)
+    np.testing.assert_array_equal(q, Q)
+    assert not qd.any()
+
+
+def test_begin_and_end_of_a_fault_are_told_without_waiting_for_the_period(local):
+    node, told, values = local.node, [], {}
+
+    def publish(level, message, hardware, reported):
+        told.append((level, message))
+        values.update(reported)
+
+    node._diagnostics = SimpleNamespace(publish=publish)
+    node._fault(node._controller, 'a test', time.monotonic())
+    assert told == [(DiagnosticStatus.ERROR, 'fault: a test')]
+    assert node._on_clear_fault(Trigger.Request(), Trigger.Response()).success
+    assert told[1:] == [(DiagnosticStatus.OK, 'active')]
+    damping = f'{node._controller.hold.damping:.3g}'
+    assert values['damping of hold_gravity [1/s]'] == damping

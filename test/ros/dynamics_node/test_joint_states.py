@@ -133,3 +133,12 @@ def test_a_state_that_comes_twice_or_late_is_answered_once(bench):
     )
     assert len(bench.command_states) == before
     assert bench.client.status().message == 'active'
+
+
+def test_a_state_without_stamp_has_the_time_of_the_nodes_clock(local):
+    clock, times = local.node.get_clock(), []
+    times.append(1e-9 * clock.now().nanoseconds)
+    local.state((0.1, 0.2, 0.05), stamp=0.0)
+    times.append(local.node._time)
+    times.append(1e-9 * clock.now().nanoseconds)
+    assert times == sorted(times)

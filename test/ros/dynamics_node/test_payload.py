@@ -4,11 +4,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from kron_dynamics_msgs.srv import Linearize, SetPayload
 
 import kron_dynamics as kd
+from kron_dynamics.ros.payload_service import PayloadService
 
 pytestmark = pytest.mark.ros
 
@@ -25,6 +28,16 @@ def weight(robot, q, mass):
 
 def told(client):
     return {v.key: v.value for v in client.next_status().values if v.key.startswith('payload')}
+
+
+@pytest.mark.parametrize(
+    ('asked', 'parameter', 'link'),
+    [('boom', 'beam', 'boom'), ('', 'beam', 'beam'), ('', '', 'nozzle')],
+)
+def test_the_link_of_a_request_is_before_that_of_the_parameter_and_the_tip(asked, parameter, link):
+    parameters = SimpleNamespace(value={'payload.link': parameter}.get)
+    service, present = SimpleNamespace(_parameters=parameters), SimpleNamespace(tip_frame='nozzle')
+    assert PayloadService._link(service, SetPayload.Request(link=asked), present) == link
 
 
 def test_a_payload_set_while_inactive_is_in_the_first_command(bench, bench_robot):

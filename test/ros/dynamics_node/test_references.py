@@ -237,6 +237,16 @@ def test_points_one_by_one_are_followed_and_the_last_one_is_not_passed(active, a
     assert values['reference points followed, limited, refused, stops'].startswith('1, 0, 0')
 
 
+def test_a_point_is_reached_at_its_time_and_not_before(local):
+    local.state(HELD)
+    point = JointTrajectoryPoint(positions=(HELD + 0.002).tolist())
+    point.time_from_start.nanosec = 400_000_000
+    local.node._references._on_point(point)
+    for time_, share in ((0.2, 0.5), (0.4, 1.0), (2.0, 1.0)):  # from rest to rest
+        q, _, _ = local.node._controller.reference_at(local.node._time + time_)
+        np.testing.assert_allclose(q, HELD + 0.002 * share, rtol=0, atol=1e-9)
+
+
 def test_a_goal_is_answered_where_control_msgs_is_installed(active):
     """The semantics are tested with stand-ins; here messages, server and client are real."""
     pytest.importorskip('control_msgs', reason='control_msgs is not installed')

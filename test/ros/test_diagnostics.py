@@ -1,0 +1,41 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Diagnostics count what they say they count."""
+
+from __future__ import annotations
+
+import contextlib
+
+import pytest
+
+with contextlib.suppress(ImportError):  # then these tests are not collected
+    from kron_dynamics.ros.diagnostics import CycleStatistics
+
+pytestmark = pytest.mark.ros
+
+
+def test_the_rate_of_states_is_that_of_their_arrivals():
+    statistics = CycleStatistics()
+    assert statistics.values() == {}
+    statistics.arrivals.append(7.0)
+    assert statistics.values() == {}
+    statistics.arrivals.append(7.0)
+    assert statistics.values() == {}  # both at once: no rate
+    statistics.arrivals.append(7.25)
+    assert statistics.values() == {'state rate [Hz]': '8.0'}
+    # Of the last thousand: what was before them is forgotten.
+    statistics.arrivals.extend(10.0 + 0.02 * k for k in range(1000))
+    assert statistics.values() == {'state rate [Hz]': '50.0'}
+    statistics.arrivals.append(10.0 + 0.02 * 999 + 20.0)
+    assert statistics.values() == {'state rate [Hz]': '25.0'}
+
+
+def test_half_of_the_compute_times_are_above_the_median_and_one_in_a_hundred_above_p99():
+    statistics = CycleStatistics()
+    statistics.compute.append(0.0025)
+    expected = {'compute time median [ms]': '2.500', 'compute time p99 [ms]': '2.500'}
+    assert statistics.values() == expected
+    statistics.compute.clear()
+    statistics.compute.extend(1e-3 * k for k in reversed(range(101)))
+    expected = {'compute time median [ms]': '50.000', 'compute time p99 [ms]': '99.000'}
+    assert statistics.values() == expected
