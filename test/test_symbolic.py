@@ -19,7 +19,6 @@ from kron_dynamics import dynamics, kinematics
 from kron_dynamics.kronecker import khang_derivative
 from kron_dynamics.model import load_model
 from kron_dynamics.symbolic import SymbolicMatrix, SymbolicRobot, simplification, simplified
-from kron_dynamics.symbolic.exact import exact_direction, exact_rotation
 from kron_dynamics.symbolic.matrix import exact_expression
 
 STACKER = Path(__file__).parents[1] / 'urdf' / 'stacker_reclaimer.urdf'
@@ -359,35 +358,6 @@ def test_simplified_matrix_keeps_its_notation(planar: SymbolicRobot) -> None:
     M = planar.mass_matrix()
     assert M.simplified().notation is M.notation
     assert planar.latex(M.T) == M.T.latex() or r'\mathrm{elbow}' in planar.latex(M.T)
-
-
-@pytest.mark.parametrize('rpy', [(0.3, -1.2, 2.9), (np.pi / 4, 0, np.pi / 6), (0.4, np.pi / 2, 0)])
-def test_exact_rotations_are_orthogonal_and_near(rpy: tuple[float, ...]) -> None:
-    model = load_model(
-        arm('q1').replace('<axis', f'<origin rpy="{" ".join(map(str, rpy))}"/><axis')
-    )
-    given_rotation = model.joints[0].rotation
-    exact = exact_rotation(given_rotation)
-    product = sympy.Matrix(exact) * sympy.Matrix(exact).T
-    assert product.applyfunc(sympy.expand) == sympy.eye(3)
-    np.testing.assert_allclose(exact.astype(float), given_rotation, rtol=0, atol=1e-14)
-
-
-def test_right_and_other_common_angles_stay_what_they_are() -> None:
-    c, s = np.cos(np.pi / 4), np.sin(np.pi / 4)
-    exact = exact_rotation(np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]]))
-    root = sympy.sqrt(2) / 2
-    assert exact.tolist() == [[root, -root, 0], [root, root, 0], [0, 0, 1]]
-    turned = exact_rotation(np.array([[0.0, 0, 1], [1, 0, 0], [0, 1, 0]]))
-    assert turned.tolist() == [[0, 0, 1], [1, 0, 0], [0, 1, 0]]
-
-
-@pytest.mark.parametrize('direction', [(1, 1, 0), (0, -3, 4), (0.123456789, -0.4, 0.777)])
-def test_exact_directions_have_length_one(direction: tuple[float, ...]) -> None:
-    floats = np.array(direction) / np.linalg.norm(direction)
-    exact = exact_direction(floats)
-    assert sympy.expand(sum(x**2 for x in exact)) == 1
-    np.testing.assert_allclose(exact.astype(float), floats, rtol=0, atol=1e-15)
 
 
 def test_parts_that_occur_again_and_again_are_looked_at_once() -> None:

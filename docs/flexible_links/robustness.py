@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 from xml.etree import ElementTree
@@ -68,7 +67,7 @@ def closed_loop(
     """Return a machine with the shipped controller, with exact or encoder positions."""
     rigid, settings = _shipped()
     controller = assembled_controller(
-        replace(settings, shaping=shaping, damping=damping),
+        settings._replace(shaping=shaping, damping=damping),
         rigid,
         machine(Difference()),
         np.array(POSE),

@@ -18,6 +18,7 @@ import kron_dynamics as kd
 with contextlib.suppress(ImportError):  # then these tests are not collected
     from geometry_msgs.msg import AccelStamped, PoseStamped, TwistStamped, Vector3Stamped
     from kron_dynamics_msgs.msg import LinearizedModel
+    from model_services import SERVICES
     from rclpy.lifecycle import TransitionCallbackReturn
     from rclpy.parameter import Parameter
     from rclpy.serialization import serialize_message
@@ -376,3 +377,20 @@ def flexible_bench(the_bench, the_flexible_bench):
     yield the_flexible_bench
     assert the_flexible_bench.process.running, the_flexible_bench.process.output
     the_flexible_bench.unconfigure()
+
+
+@pytest.fixture
+def call(bench):
+    """Call one of the services of a configured node with arrays (N, n)."""
+    if bench.client.lifecycle_state() == 'unconfigured':
+        bench.configure()
+
+    def request(name, **fields):
+        kind, _ = SERVICES[name]
+        flat = {
+            field: np.ravel(value).tolist() if isinstance(value, np.ndarray) else value
+            for field, value in fields.items()
+        }
+        return bench.client.call(kind, f'dynamics_node/{name}', **flat)
+
+    return request
