@@ -82,6 +82,26 @@ def test_analysis_starts_without_scipy() -> None:
     assert found <= {'numpy', *TO_READ_A_URDF}
 
 
+def started_without(node: str, missing: str, told: str) -> subprocess.CompletedProcess[str]:
+    """Start a node where a module is missing, which the error tells with these arguments."""
+    code = (
+        'import sys\n'
+        'class Absent:\n'
+        '    def find_spec(self, name, path=None, target=None):\n'
+        f'        if name == {missing!r}:\n'
+        f'            raise ModuleNotFoundError({told})\n'
+        'sys.meta_path.insert(0, Absent())\n'
+        f'from kron_dynamics.ros.start import {node}; sys.exit({node}())'
+    )
+    return subprocess.run(
+        [sys.executable, '-c', code],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, 'PYTHONPATH': str(ROOT)},
+    )
+
+
 @pytest.mark.parametrize(
     ('node', 'missing'),
     [
@@ -95,25 +115,24 @@ def test_nodes_without_ros_say_in_one_line_what_is_missing(node: str, missing: s
     """ROS as a whole, or a workspace that is not sourced: no traceback."""
     if missing != 'rclpy':
         pytest.importorskip('rclpy', reason='rclpy is not installed')
-    code = (
-        'import sys\n'
-        'class Absent:\n'
-        '    def find_spec(self, name, path=None, target=None):\n'
-        f'        if name == {missing!r}:\n'
-        "            raise ModuleNotFoundError(f'No module named {name!r}', name=name)\n"
-        'sys.meta_path.insert(0, Absent())\n'
-        f'from kron_dynamics.ros.start import {node}; sys.exit({node}())'
-    )
-    done = subprocess.run(
-        [sys.executable, '-c', code],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env={**os.environ, 'PYTHONPATH': str(ROOT)},
-    )
+    done = started_without(node, missing, "f'No module named {name!r}', name=name")
     assert done.returncode == 1
     assert done.stderr == f'{node}: {missing} is missing: source ROS 2 and this workspace\n'
     assert done.stdout == ''
+
+
+@pytest.mark.parametrize(
+    ('missing', 'told'),
+    [('kron_dynamics.ros.simulator_node', "'lost', name=name"), ('rclpy', "'lost'")],
+)
+def test_what_is_not_known_to_be_missing_of_ros_keeps_its_traceback(
+    missing: str, told: str
+) -> None:
+    """A file of the package itself, or a module that the error does not name."""
+    done = started_without('simulator_node', missing, told)
+    assert done.returncode == 1
+    assert done.stderr.startswith('Traceback')
+    assert done.stderr.splitlines()[-1] == 'ModuleNotFoundError: lost'
 
 
 def test_holding_a_position_needs_numpy_alone() -> None:

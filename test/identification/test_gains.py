@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -29,6 +30,7 @@ from kron_dynamics.identification.known_load import carried_parameters
 from kron_dynamics.identification.payload import fit_payload
 from kron_dynamics.identification.rows import regressor_rows
 from kron_dynamics.identification.structure import Structure
+from kron_dynamics.model.magnitudes import reach_of
 from kron_dynamics.model.payload import RigidPayload
 
 pytestmark = pytest.mark.interpreted
@@ -221,6 +223,25 @@ def test_inertia_of_a_load_is_estimated_where_it_is_not_stated() -> None:
     assert found.payload.mass == 3.0
     np.testing.assert_array_equal(found.payload.center_of_mass, STATED.center_of_mass)
     np.testing.assert_allclose(np.diag(found.payload.inertia), np.diag(heavy.inertia), rtol=0.15)
+
+
+def test_the_expected_size_of_a_load_is_a_tenth_of_the_reach(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The moments of inertia of a load of that radius of gyration are the prior's deviations."""
+    priors = []
+
+    def fit(rows: Any, prior: Any, *others: Any) -> None:
+        priors.append(prior)
+        raise ParameterError('enough is known')
+
+    monkeypatch.setattr('kron_dynamics.identification.gains.weighted_fit', fit)
+    robot, ones = described(), np.ones(3)
+    motions = [record(None, 1, gains=ones), carrying(record(STATED, 2, gains=ones))]
+    with pytest.raises(ParameterError, match='enough'):
+        gains_of(robot, motions, np.array([], dtype=int))
+    expected = STATED.mass * (0.1 * reach_of(robot.model)) ** 2
+    np.testing.assert_allclose(priors[0].scale[-6:], expected)
 
 
 def test_currents_are_pointed_out() -> None:

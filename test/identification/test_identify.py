@@ -139,6 +139,8 @@ def test_the_new_urdf_says_what_was_found_and_keeps_the_rest(case: tuple) -> Non
     np.testing.assert_allclose(new.model.friction, found.described_friction[:, 0])
     np.testing.assert_allclose(new.model.damping, found.described_friction[:, 1])
     assert '<!-- kept -->' in written
+    lines = [line for line in text.splitlines() if '<parent' in line]
+    assert lines and set(lines) <= set(written.splitlines())  # with their indentation
 
     def without(text: str) -> list[tuple[str, dict[str, str]]]:
         root = etree.fromstring(text.encode())

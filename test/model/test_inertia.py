@@ -39,6 +39,18 @@ def test_inertia_that_violates_the_triangle_inequality(parts: Any, assert_warned
     assert model.bodies[0].inertia[2, 2] == 0.21
 
 
+def test_of_several_links_the_one_with_the_wrong_inertia_is_named(
+    parts: Any, assert_warned: Any
+) -> None:
+    links = [
+        parts.link(name, moments=moments(0.1, 0.1, izz))
+        for name, izz in (('arm', 0.1), ('hand', 0.21), ('tip', 0.1))
+    ]
+    joints = [parts.joint(*GRIP), parts.joint('bend', 'revolute', 'hand', 'tip')]
+    text = parts.robot(*links[1:], *joints, arm=links[0])
+    assert_warned(text, 'triangle_inequality', InvalidInertiaError, "link 'hand'")
+
+
 def test_a_moment_that_dwarfs_the_others_hides_them(parts: Any, assert_warned: Any) -> None:
     """M of a joint about z is izz but for the rounding of iyy, which the warning tells."""
     lost = '; moments below 2e-07 kg m^2 are lost in the rounding of 1e+09'

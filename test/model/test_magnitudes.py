@@ -99,6 +99,7 @@ def test_finger_of_three_tonnes(parts: Any, assert_warned: Any) -> None:
         ('<box size="0.1 0.1 0.1"/>', 1, False),
         ('<box size="0.1 0.1 0.1"/>', 30, True),
         ('<box size="0.1 0.1 0.1"/>', 0.009, True),
+        ('<box size="0.1 0.1 0.1"/>', 0, False),  # a robot without mass has no matter at all
         ('<box size="0.02 0.02 0.02"/>', 1, True),
         ('<box size="0.002 0.002 0.002"/>', 1, False),  # less than 2 % of the reach
         ('<cylinder radius="0.1" length="0.3"/>', 60, False),

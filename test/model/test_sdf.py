@@ -215,6 +215,18 @@ def test_without_inertia_sdf_means_one_kilogram() -> None:
     assert {warning.kind for warning in model.warnings} == {'missing_inertia'}
 
 
+@pytest.mark.parametrize('empty', ['<pose/>', '<pose> </pose>'])
+def test_an_empty_pose_is_the_one_of_the_parent(empty: str) -> None:
+    hinge = joint('h', 'revolute', 'a', 'b', '<xyz>0 1 0</xyz>')
+    links = link('a', '0 0 0 0 0 0.7'), link('b', '0.4 0 1 0 0 1')
+    plain, posed = sdf(*links, hinge), sdf(*links, hinge.replace('<parent>', f'{empty}<parent>'))
+    for q in (0.0, 0.3):
+        np.testing.assert_array_equal(
+            forward_kinematics(load_model(posed), [q], 'b'),
+            forward_kinematics(load_model(plain), [q], 'b'),
+        )
+
+
 SQUARE = (
     link('ab', '0.1 0.2 0 0 0 0.3'),
     link('bc', '0.5 0.1 0.2 0.1 0 0'),

@@ -5,11 +5,12 @@
 from __future__ import annotations
 
 import contextlib
+from types import SimpleNamespace
 
 import pytest
 
 with contextlib.suppress(ImportError):  # then these tests are not collected
-    from kron_dynamics.ros.diagnostics import CycleStatistics
+    from kron_dynamics.ros.diagnostics import CycleStatistics, controller_values
 
 pytestmark = pytest.mark.ros
 
@@ -39,3 +40,22 @@ def test_half_of_the_compute_times_are_above_the_median_and_one_in_a_hundred_abo
     statistics.compute.extend(1e-3 * k for k in reversed(range(101)))
     expected = {'compute time median [ms]': '50.000', 'compute time p99 [ms]': '99.000'}
     assert statistics.values() == expected
+
+
+@pytest.mark.parametrize('problem', [None, 'no gains here: the previous ones are kept'])
+def test_vibration_damping_is_active_unless_it_has_a_problem(problem):
+    controller = SimpleNamespace(
+        law=SimpleNamespace(terms=()),
+        law_state=SimpleNamespace(problem=problem),
+        references=SimpleNamespace(shaping=None),
+        latch=SimpleNamespace(faulted=False),
+        guard=SimpleNamespace(
+            joint_names=(), effort_limit=(), effort_saturations=(), rate_saturations=()
+        ),
+        hold=None,
+        period=0.01,
+        errors=None,
+    )
+    given = {'vibration_damping': True, 'control_law': 'computed_torque'}
+    settings = SimpleNamespace(value=lambda name: {**given, 'state_period': 0.01}.get(name, ()))
+    assert controller_values(controller, settings)['vibration damping'] == (problem or 'active')

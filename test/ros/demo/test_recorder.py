@@ -53,3 +53,18 @@ def test_others_who_tell_their_diagnostics_hold_nothing_up(ros, tmp_path):
     recorder.close()
     for each in (node, sender):
         each.destroy_node()
+
+
+def test_a_recorder_that_has_stopped_listens_no_more_and_keeps_the_bag_open(ros, tmp_path):
+    from kron_dynamics.ros.demo.recorder import BagRecorder
+
+    node = rclpy.create_node('stopping')
+    recorder = BagRecorder(node, tmp_path / 'bag')
+    before = list(node.subscriptions)
+    for name in ('first', 'second'):
+        recorder.record(JointState, name, f'/run/{name}', 10)
+        assert len(list(node.subscriptions)) == len(before) + 1
+        recorder.stop()
+        assert list(node.subscriptions) == before
+    recorder.close()
+    node.destroy_node()
