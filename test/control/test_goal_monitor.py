@@ -119,3 +119,15 @@ def test_a_goal_that_takes_no_time_is_done_from_its_start_on():
     still = Trajectory.from_points(NAMES, [0.0], [[0.0, 0.0]])
     watched = GoalMonitor(Reference(10.0, still, still), DEFAULT, NAMES, np.zeros(2), (True, True))
     assert [watched.progress(t) for t in (9.0, 10.0, 11.0)] == [0, 1, 1]
+
+
+def test_codes_are_those_of_follow_joint_trajectory():
+    """Clients know them by their numbers, in the order of the action's definition."""
+    assert [(code.name, code.value) for code in GoalCode] == [
+        ('SUCCESSFUL', 0),
+        ('INVALID_GOAL', -1),
+        ('INVALID_JOINTS', -2),
+        ('OLD_HEADER_TIMESTAMP', -3),
+        ('PATH_TOLERANCE_VIOLATED', -4),
+        ('GOAL_TOLERANCE_VIOLATED', -5),
+    ]

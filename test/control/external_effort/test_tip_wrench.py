@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sampled_runs import POSE, machine
 
+import kron_dynamics as kd
 from benchmarks.robots import description
 from kron_dynamics.control.external_effort.tip_wrench import TipWrench
 
@@ -79,3 +80,15 @@ def test_noise_is_bounded_on_the_way_into_a_singularity(models):
         last = found
     assert undamped > 1e4
     assert largest < 100.0
+
+
+def test_a_joint_that_turns_about_the_tip_shows_no_force():
+    """It has no lever anywhere, so that nothing says what its effort would be per force."""
+    turntable = kd.loads(
+        '<robot name="turntable"><link name="base"/><link name="plate"><inertial>'
+        '<mass value="2"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+        '</inertial></link><joint name="turn" type="continuous"><parent link="base"/>'
+        '<child link="plate"/><axis xyz="0 0 1"/></joint></robot>'
+    )
+    tip = TipWrench(turntable, 'plate')
+    np.testing.assert_array_equal(tip.wrench(np.array([0.3]), np.array([5.0])), np.zeros(6))

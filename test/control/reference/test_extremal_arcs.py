@@ -66,3 +66,32 @@ def test_arc_leads_through_a_place_where_an_effort_does_not_depend_on_the_accele
     assert arcs is not None
     np.testing.assert_allclose(arcs.x, 0.25, rtol=1e-9)
     np.testing.assert_allclose(arcs.slopes()[1:-1], 0.0, atol=1e-6)
+
+
+@pytest.mark.parametrize('bend', [-1.0, 1.0])
+def test_slopes_beside_the_maximum_velocity_curve_are_those_of_the_arc(bend):
+    # Beside r = 1/2, where the effort does not depend on u, its limit is kept by
+    # x = 1/4 + 2 s d + bend d^2 with d = r - 1/2 alone, whose u is s + bend d.
+    start = 0.05
+
+    def x(r):
+        return 0.25 + 2.0 * start * (r - 0.5) + bend * (r - 0.5) ** 2
+
+    mesh = mesh_with(
+        (lambda r: r - 0.5, lambda r: 1e-3 + 0.0 * r),
+        (lambda r: (1.0 - (r - 0.5) * (start + bend * (r - 0.5))) / x(r), lambda r: 0.0 * r),
+    )
+    count, none = mesh.nodes.size, np.full(2, np.inf)
+    arcs = arcs_of(
+        mesh,
+        Limits(np.full(2, 1e2), none, np.ones(2), none),
+        lambda r: (np.full(r.size, np.inf), np.zeros(r.size)),
+        x(mesh.nodes),
+        np.zeros((2, 2 * count - 1)),
+    )
+    assert arcs is not None
+    inner = slice(1, -2)  # the motion begins and ends at other limits
+    np.testing.assert_allclose(arcs.x[inner], x(mesh.nodes)[inner], rtol=1e-12)
+    u = start + bend * (mesh.nodes - 0.5)
+    expected = np.column_stack((u[:-1], u[1:]))
+    np.testing.assert_allclose(arcs.slopes()[inner], expected[inner], atol=1e-12)

@@ -251,3 +251,18 @@ def test_the_step_that_takes_all_effort_does(robots):
 def test_arguments_that_cannot_be_used_are_named(robots, arguments, options, message):
     with pytest.raises(ParameterError, match=re.escape(message)):
         tune(robots['stacker'], *arguments, **options)
+
+
+@pytest.mark.interpreted
+def test_drives_of_less_than_a_newton_meter_are_tuned_like_any():
+    """The step that takes all effort is tau / (kp I) for a turntable."""
+    turntable = kd.loads(
+        '<robot name="turntable"><link name="base"/><link name="plate"><inertial>'
+        '<mass value="0.1"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/>'
+        '</inertial></link><joint name="turn" type="continuous"><parent link="base"/>'
+        '<child link="plate"/><axis xyz="0 0 1"/><limit effort="0.5" velocity="1"/>'
+        '</joint></robot>'
+    )
+    tuning = tune(turntable, 1.0, 50.0, model_error=0.0)
+    assert tuning.effort_limit == pytest.approx([0.5])
+    assert tuning.saturating_step == pytest.approx([0.5 / ((2.0 * np.pi) ** 2 * 0.1)])
