@@ -29,7 +29,8 @@ from benchmarks.robots import description
 from kron_dynamics.carrying import CarryingRobot
 from kron_dynamics.identification import Gain, KnownLoad, Motion
 from kron_dynamics.identification.calibration import estimated_gains, rough_gains
-from kron_dynamics.identification.payload import PayloadEstimate, fit_payload
+from kron_dynamics.identification.payload import fit_payload
+from kron_dynamics.identification.payload_estimate import PayloadEstimate
 from kron_dynamics.identification.structure import Structure
 from kron_dynamics.model.payload import RigidPayload
 from kron_dynamics.typing import FloatArray

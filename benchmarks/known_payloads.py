@@ -15,7 +15,7 @@ from kron_dynamics.bag.replaying.filters import JointFilter, choose_filters
 from kron_dynamics.bag.replaying.row_signals import JointSmoothing
 from kron_dynamics.dynamics.friction import friction_coefficients
 from kron_dynamics.identification.motion import Motion
-from kron_dynamics.identification.payload import PayloadEstimate
+from kron_dynamics.identification.payload_estimate import PayloadEstimate
 from kron_dynamics.identification.payload_friction import payload_beside_friction, payload_rows
 from kron_dynamics.identification.rows import Rows
 from kron_dynamics.model.payload import RigidPayload

@@ -17,7 +17,8 @@ from kron_dynamics.bag.replaying.replay import Replay
 from kron_dynamics.bag.results import DEFAULT_MAX_NOISE, contradicting_efforts, joint_results
 from kron_dynamics.carrying import tree_of
 from kron_dynamics.exceptions import BagError
-from kron_dynamics.identification.payload import PayloadEstimate, PayloadFit
+from kron_dynamics.identification.payload import PayloadFit
+from kron_dynamics.identification.payload_estimate import PayloadEstimate
 from kron_dynamics.identification.payload_friction import payload_beside_friction, payload_rows
 from kron_dynamics.identification.rows import REACH, Rows, joined
 from kron_dynamics.loading import load

@@ -26,6 +26,11 @@ from kron_dynamics.identification.least_squares import (
     joint_noise,
     outlier_weights,
 )
+from kron_dynamics.identification.payload_estimate import (
+    PayloadEstimate,
+    difference,
+    mean_payload,
+)
 from kron_dynamics.identification.payload_prior import (
     GYRATION_SHARE,
     model_prior,
@@ -40,8 +45,6 @@ from kron_dynamics.model.magnitudes import reach_of
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
-# Half of a 95 % interval in standard deviations.
-INTERVAL = 1.96
 # Prior standard deviation of the payload's mass, as a multiple of the robot's mass.
 LARGEST_SHARE = 10.0
 # A coordinate of the centre of mass is identifiable if its standard deviation is below this share
@@ -50,11 +53,6 @@ EXCITED_SHARE = 0.2
 # Largest number of windows over time, and least number of rows of each.
 MOST_WINDOWS = 24
 LEAST_ROWS = 12
-# A change of payload is reported if masses or centres differ by this number of standard
-# deviations and by this share of the mass or of the robot's reach.
-DIFFERENT = 4.0
-LEAST_CHANGE = 0.02
-LEAST_MOVE = 0.005
 # Standard deviations of errors by averages, stamps and rounding that residuals do not show: of a
 # mass as a share of it, and of a centre as a share of the robot's reach.
 MASS_SHARE = 5e-4
@@ -65,41 +63,6 @@ ROUNDING = 1e-13
 ITERATIONS = 12
 # Relative change of the noise at which the iteration ends.
 CONVERGED = 1e-4
-
-
-@dataclass(frozen=True)
-class PayloadEstimate:
-    """Payload of a link during some time, with 95 % intervals.
-
-    Attributes:
-        start: begin of the time, s.
-        end: end of the time, s.
-        mass: kg.
-        mass_deviation: standard deviation of the mass, kg.
-        center_of_mass: centre of mass in the link's frame, m, shape (3,).
-        center_deviation: standard deviations of the centre of mass, m, shape (3,).
-        excited: whether each coordinate of the centre is identifiable (excited), shape (3,).
-    """
-
-    start: float
-    end: float
-    mass: float
-    mass_deviation: float
-    center_of_mass: FloatArray
-    center_deviation: FloatArray
-    excited: tuple[bool, bool, bool]
-
-    @property
-    def mass_interval(self) -> tuple[float, float]:
-        """95 % interval of the mass, kg."""
-        half = INTERVAL * self.mass_deviation
-        return self.mass - half, self.mass + half
-
-    @property
-    def center_interval(self) -> FloatArray:
-        """95 % intervals of the coordinates of the centre of mass, shape (3, 2), m."""
-        half = INTERVAL * self.center_deviation
-        return np.column_stack([self.center_of_mass - half, self.center_of_mass + half])
 
 
 @dataclass(frozen=True)
@@ -167,7 +130,9 @@ def fit_payload(
     while len(cuts) != before:
         # Payloads of short windows also fit other errors, which underestimates the noise and finds
         # spurious changes: repeat with the found segments while they become fewer.
-        problem.improve(cuts)
+        for _ in range(ITERATIONS):
+            if problem.improve(cuts):
+                break
         before, found = len(cuts), problem.pieces()
         cuts = found if len(found) < before else cuts
     pieces = problem.estimates(cuts)
@@ -246,8 +211,9 @@ class _Problem:
         parts = [slice(0, self._loaded_rows), slice(self._loaded_rows, len(rest))]
         times = [correlation_times(rest[p], self._weights[p]) for p in parts if len(rest[p]) > 2]
         self._correlation = np.max(times, axis=0) if times else self._correlation
-        (whole,) = self.estimates([(0, self._loaded_rows)])
-        self._guess = (max(whole.mass, 0.0), whole.center_of_mass)
+        # Windows are too short for a guess, and one payload of all rows is no mean of several.
+        short = cuts == self.windows()
+        self._guess = mean_payload(self.estimates([(0, self._loaded_rows)] if short else cuts))
         size_of_noise = float(np.linalg.norm(self.noise))
         done = abs(size_of_noise - self._before) <= CONVERGED * size_of_noise
         self._before = size_of_noise
@@ -276,7 +242,7 @@ class _Problem:
         cuts = [cut for cut in found if cut[1] - cut[0] >= LEAST_ROWS] or windows
         while len(cuts) > 1:
             parts = self.estimates(cuts)
-            apart = [_difference(one, two, self._reach) for one, two in pairwise(parts)]
+            apart = [difference(one, two, self._reach) for one, two in pairwise(parts)]
             place = int(np.argmin(apart))
             if apart[place] >= 1.0:
                 break
@@ -386,15 +352,3 @@ class _Problem:
         np.fill_diagonal(gram, gram.diagonal() + ROUNDING * gram.diagonal().max())
         factor = cho_factor(gram)
         return cho_solve(factor, right), cho_solve(factor, np.eye(total)), payload
-
-
-def _difference(one: PayloadEstimate, two: PayloadEstimate, reach: float) -> float:
-    """Return the difference of masses or centres, 1 at the threshold of a change."""
-    noise = DIFFERENT * np.hypot(one.mass_deviation, two.mass_deviation)
-    share = LEAST_CHANGE * max(abs(one.mass), abs(two.mass))
-    masses = abs(one.mass - two.mass) / max(noise, share, 1e-300)
-    excited = np.logical_and(one.excited, two.excited)
-    noises = DIFFERENT * np.hypot(one.center_deviation, two.center_deviation)
-    moves = np.abs(one.center_of_mass - two.center_of_mass)
-    centers = moves[excited] / np.maximum(noises[excited], LEAST_MOVE * reach)
-    return float(max([masses, *centers]))
