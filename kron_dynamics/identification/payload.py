@@ -71,7 +71,7 @@ class PayloadFit:
 
     Attributes:
         link: name of the link that carries it.
-        whole: estimate for a constant payload over the whole recording.
+        whole: estimate for a constant payload over the whole recording; if it changes, of no use.
         windows: independent estimates of windows of the recording.
         pieces: estimates of the segments with constant payload; one if it never changes.
         noise: standard deviation of each joint's residual effort, shape (n,), N m or N.
