@@ -121,18 +121,14 @@ def fit_payload(
             f'{LEAST_ROWS} or more: record a longer motion'
         )
     problem = _Problem(robot, link, loaded, empty, center, terms)
-    for _ in range(ITERATIONS):
-        # Separate payloads of windows keep a change of payload out of the noise.
-        if problem.improve(problem.windows()):
-            break
+    # Separate payloads of windows keep a change of payload out of the noise.
+    problem.settle(problem.windows())
     windows = problem.estimates(problem.windows())
     cuts, before = problem.pieces(), 0
     while len(cuts) != before:
         # Payloads of short windows also fit other errors, which underestimates the noise and finds
         # spurious changes: repeat with the found segments while they become fewer.
-        for _ in range(ITERATIONS):
-            if problem.improve(cuts):
-                break
+        problem.settle(cuts)
         before, found = len(cuts), problem.pieces()
         cuts = found if len(found) < before else cuts
     pieces = problem.estimates(cuts)
@@ -195,6 +191,12 @@ class _Problem:
         spread = np.sqrt(np.sum(self._effort**2, axis=0) / np.maximum(self._known.sum(axis=0), 1))
         self.noise = np.where(spread > 0.0, spread, 1.0)
         self._before = np.inf
+
+    def settle(self, cuts: Sequence[tuple[int, int]]) -> None:
+        """Improve until the noise has converged."""
+        for _ in range(ITERATIONS):
+            if self.improve(cuts):
+                break
 
     def improve(self, cuts: Sequence[tuple[int, int]]) -> bool:
         """Update weights and noise by the residuals; return whether the noise has converged."""

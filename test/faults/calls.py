@@ -12,30 +12,22 @@ import signal
 import sys
 import threading
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import rclpy
 from geometry_msgs.msg import Point
-from kron_dynamics_msgs.srv import (
-    AnnotateTrajectory,
-    EquationsOfMotion,
-    ForwardDynamics,
-    FrameKinematics,
-    InverseDynamics,
-    Linearize,
-    RetimeTrajectory,
-    SetPayload,
-)
-from supervised import description
+from kron_dynamics_msgs.srv import AnnotateTrajectory, RetimeTrajectory, SetPayload
 
 import kron_dynamics
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'support'))
+
+from model_services import SERVICES as MODEL_SERVICES  # noqa: E402
+from supervised import description  # noqa: E402
+
 SERVICES = {
-    'inverse_dynamics': (InverseDynamics, ('position', 'velocity', 'acceleration')),
-    'forward_dynamics': (ForwardDynamics, ('position', 'velocity', 'effort')),
-    'equations_of_motion': (EquationsOfMotion, ('position', 'velocity')),
-    'frame_kinematics': (FrameKinematics, ('position', 'velocity', 'acceleration')),
-    'linearize': (Linearize, ('position', 'velocity', 'acceleration')),
+    **MODEL_SERVICES,
     'annotate_trajectory': (AnnotateTrajectory, ('position',)),
     'retime_trajectory': (RetimeTrajectory, ('position',)),
     'set_payload': (SetPayload, ()),

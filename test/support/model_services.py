@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The model services of dynamics_node for single states: type and arrays of each request."""
+"""The model services of dynamics_node for states: type and arrays of each request."""
 
 from __future__ import annotations
 

@@ -51,11 +51,6 @@ every_plan = pytest.mark.parametrize(
 )
 
 
-@pytest.fixture(autouse=True)
-def _kernels(kernel_cache):
-    """All robots of this file share the kernels of the session."""
-
-
 @every_plan
 @pytest.mark.parametrize('rated', [True, False])
 def test_no_limit_is_left_at_any_sample(name, seed, rated):

@@ -19,11 +19,6 @@ ROOT = Path(__file__).parents[3]
 pytestmark = pytest.mark.interpreted
 
 
-@pytest.fixture(autouse=True)
-def _kernels(kernel_cache):
-    """All robots of this file share the kernels of the session."""
-
-
 @pytest.mark.parametrize(
     ('points', 'options', 'words'),
     [
