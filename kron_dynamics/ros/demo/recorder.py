@@ -46,6 +46,7 @@ class BagRecorder:
         self._writer.open()
         self._connections: dict[str, Any] = {}
         self._topics: list[_Recorded] = []
+        self._latest: dict[int, int] = {}
 
     def record(self, message_type: Any, topic: str, recorded: str, qos: QoSProfile | int) -> None:
         """Record a topic from now on, under the name `recorded` in the bag."""
@@ -74,7 +75,11 @@ class BagRecorder:
             handle = subscription.handle
             while (message := handle.take_message(subscription.msg_type, True)) is not None:
                 data, about = message
-                self._writer.write(connection, about['received_timestamp'], data)
+                # Bags are read in the order of time, but a message that was lost and sent again
+                # is delivered before those that arrived in the meantime.
+                received = max(about['received_timestamp'], self._latest.get(connection.id, 0) + 1)
+                self._latest[connection.id] = received
+                self._writer.write(connection, received, data)
                 count += counts
         return count
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import time
 
+import numpy as np
 import pytest
 import rclpy
 from sensor_msgs.msg import JointState
@@ -14,6 +15,7 @@ from kron_dynamics.bag import read_bag
 
 pytestmark = pytest.mark.ros
 COUNT = 400
+BEGIN = 1_700_000_000_000_000_000
 
 
 def test_what_waits_at_the_end_of_a_run_is_recorded(ros, tmp_path):
@@ -33,6 +35,41 @@ def test_what_waits_at_the_end_of_a_run_is_recorded(ros, tmp_path):
     recorder.close()
     states = read_bag(tmp_path / 'bag').joint_states['/run/joint_states']
     assert states.values(['j'], 'position')[:, 0].tolist() == list(range(COUNT))
+    for each in (node, sender):
+        each.destroy_node()
+
+
+def test_messages_sent_again_are_recorded_in_the_order_of_delivery(ros, tmp_path):
+    from kron_dynamics.ros.demo.recorder import BagRecorder
+
+    # The first two were lost and sent again; two came in one nanosecond.
+    arrived = [BEGIN + k for k in (40, 50, 30, 60, 60)]
+    node, sender = (rclpy.create_node(name) for name in ('recording_late', 'sending_late'))
+    recorder = BagRecorder(node, tmp_path / 'bag')
+    recorder.record(JointState, 'late', '/run/joint_states', 10)
+    publisher = sender.create_publisher(JointState, 'late', 10)
+    while publisher.get_subscription_count() == 0:
+        time.sleep(0.01)
+    for k in range(len(arrived)):
+        publisher.publish(JointState(name=['j'], position=[float(k)]))
+
+    class Handle:
+        def take_message(self, message_type, raw):
+            if (taken := topic.subscription.handle.take_message(message_type, raw)) is not None:
+                data, _ = taken
+                return data, {'received_timestamp': arrived.pop(0)}
+
+    class Subscription:
+        handle, msg_type = Handle(), JointState
+
+    topic = recorder._topics[0]
+    recorder._topics[0] = topic._replace(subscription=Subscription())
+    recorder.catch_up(lambda: time.sleep(0.05))
+    recorder._topics[0] = topic
+    recorder.close()
+    states = read_bag(tmp_path / 'bag').joint_states['/run/joint_states']
+    assert states.values(['j'], 'position')[:, 0].tolist() == [0.0, 1.0, 2.0, 3.0, 4.0]
+    assert (np.diff(states.log_time) > 0).all()
     for each in (node, sender):
         each.destroy_node()
 
