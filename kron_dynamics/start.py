@@ -11,6 +11,7 @@ import sys
 from typing import NoReturn
 
 _EXIT_INTERRUPTED = 130
+_RAISED_AGAIN = 0.05  # time after which a lost interruption is raised again, s
 
 
 def command() -> int:
@@ -28,12 +29,23 @@ def command() -> int:
     signal.signal(signal.SIGINT, interrupt)
     try:
         code = int(cli.main())
+        interrupt.end()
     except BaseException:
+        interrupt.end()
         if not interrupt.came:
             raise
-    # The command has finished; an interrupt during shutdown is ignored.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     return _EXIT_INTERRUPTED if interrupt.came else code
+
+
+class _Interruption(KeyboardInterrupt):
+    """Exception that is raised again soon after it is lost.
+
+    Python loses exceptions of destructors and callbacks, and some modules take any exception for
+    a failed import.
+    """
+
+    def __del__(self) -> None:
+        signal.setitimer(signal.ITIMER_REAL, _RAISED_AGAIN)
 
 
 class _Interrupt:
@@ -48,4 +60,15 @@ class _Interrupt:
         self.came = True
         # Python would print the exception if it is raised in a destructor or callback.
         sys.unraisablehook = lambda _: None
-        raise KeyboardInterrupt
+        signal.signal(signal.SIGALRM, self._again)
+        raise _Interruption
+
+    def end(self) -> None:
+        """Ignore interrupts: the command has finished, and the process ends."""
+        for number in (signal.SIGINT, signal.SIGALRM):
+            signal.signal(number, signal.SIG_IGN)
+
+    def _again(self, *_: object) -> None:
+        if signal.getsignal(signal.SIGINT) is self:
+            raise _Interruption
+        signal.raise_signal(signal.SIGINT)  # the demonstration has a handler of its own

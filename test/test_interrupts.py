@@ -4,10 +4,13 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import textwrap
 from pathlib import Path
 
 import pytest
-from interrupts import every_moment, interrupted
+from interrupts import PATIENCE, every_moment, interrupted
 
 ROOT = Path(__file__).parents[1]
 STACKER = str(ROOT / 'urdf' / 'stacker_reclaimer.urdf')
@@ -43,3 +46,97 @@ def test_interrupt_at_every_moment(
 ) -> None:
     for moment in every_moment(tmp_path, monkeypatch):
         check(name, moment, whole_group)
+
+
+# Where a command is interrupted and the interruption is lost; it works on until it comes again.
+LOST = {
+    'destructor': """
+class Dying:
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+Dying()
+""",
+    'callback': """
+class Dying: pass
+dying = Dying()
+reference = weakref.ref(dying, lambda _: signal.raise_signal(signal.SIGINT))
+del dying
+""",
+    'swallowed': """
+try:
+    signal.raise_signal(signal.SIGINT)
+except BaseException:
+    pass
+""",
+    'failed import': """
+try:
+    try:
+        signal.raise_signal(signal.SIGINT)
+    except BaseException as error:
+        raise ImportError('half a module') from error
+except ImportError:
+    pass
+""",
+    'lost twice': """
+for turn in range(2):
+    try:
+        if turn == 0:
+            signal.raise_signal(signal.SIGINT)
+        while True:
+            time.sleep(0.001)
+    except BaseException:
+        pass
+""",
+}
+COMMAND = """
+import signal, sys, time, types, weakref
+from kron_dynamics.start import command
+
+def main():
+{work}
+    while True:
+        time.sleep(0.001)
+
+sys.modules['kron_dynamics.cli'] = cli = types.ModuleType('kron_dynamics.cli')
+cli.main = main
+sys.exit(command())
+"""
+
+
+def run(work: str) -> subprocess.CompletedProcess[str]:
+    program = COMMAND.format(work=textwrap.indent(work, ' ' * 4))
+    return subprocess.run(
+        [sys.executable, '-c', program], capture_output=True, text=True, timeout=PATIENCE
+    )
+
+
+@pytest.mark.parametrize('place', LOST)
+def test_an_interrupt_is_not_lost(place: str) -> None:
+    done = run(LOST[place])
+    assert (done.returncode, done.stdout, done.stderr) == (130, '', '')
+
+
+def test_the_way_out_is_not_interrupted() -> None:
+    done = run("""
+try:
+    signal.raise_signal(signal.SIGINT)
+finally:
+    time.sleep(0.2)
+    print('in order')
+""")
+    assert (done.returncode, done.stdout, done.stderr) == (130, 'in order\n', '')
+
+
+def test_whoever_handles_interrupts_is_told_of_one_that_was_lost() -> None:
+    done = run("""
+try:
+    signal.raise_signal(signal.SIGINT)
+except BaseException:
+    told = []
+    signal.signal(signal.SIGINT, lambda number, _: told.append(number))
+while not told:
+    time.sleep(0.001)
+print(told == [signal.SIGINT])
+return 3
+""")
+    assert (done.returncode, done.stdout, done.stderr) == (130, 'True\n', '')
