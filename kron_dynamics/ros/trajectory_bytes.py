@@ -93,50 +93,51 @@ def _columns(
     body: memoryview, at: int, points: int, order: str
 ) -> tuple[FloatArray, tuple[FloatArray | None, FloatArray | None, FloatArray | None]]:
     """Return times and rows of points that begin at an offset and have equal lengths."""
-    whole = len(body) // 4 * 4
-    words = np.frombuffer(body[:whole], dtype=order + 'u4')
-    floats = np.frombuffer(body[: whole // 8 * 8], dtype=order + 'f8')
-    sizes, _ = _lengths(words, at)
+    sizes = _lengths(body, at, order)
     # 8-byte numbers are aligned, so padding depends on whether a point starts at a multiple of 8.
-    # From the second point on, point sizes therefore alternate or are equal.
-    offsets, first_length = _offsets(sizes, at)
-    _, even = _offsets(sizes, at + first_length)
-    _, odd_length = _offsets(sizes, at + first_length + even)
-    later = np.arange(points - 1)
-    starts = at + first_length + later // 2 * (even + odd_length) + later % 2 * even
-    starts = np.concatenate(([at], starts))
-    odd = ((starts - at) % 8 != 0).astype(np.intp)
-    layouts = np.array([offsets, _offsets(sizes, at + 4)[0]])  # (2, fields + 1), from the start
-    places = starts[:, np.newaxis] + layouts[odd]  # (K, fields + 1): offsets of the counts
-    if places[-1, -1] + 8 > whole:
+    # From the second point on, point sizes therefore alternate or are equal: every other point
+    # has the same layout and is equally far from the one before.
+    second = at + _offsets(sizes, at)[1]
+    third = second + _offsets(sizes, second)[1]
+    stride = third - second + _offsets(sizes, third)[1]
+    if at + points * (4 * _FIELDS + 8 + 8 * sum(sizes)) > len(body):
         raise IrregularPointsError('the points end early')
-    if (words[places[:, :_FIELDS] // 4] != sizes).any():
-        raise IrregularPointsError('points of different lengths')
-    rows: list[FloatArray | None] = []
-    for field in range(_FIELDS - 1):
-        if not sizes[field]:
-            rows.append(None)
-            continue
-        first = (places[:, field] + 4 + 7) // 8
-        index = first[:, np.newaxis] + np.arange(sizes[field])
-        rows.append(floats[index].astype(np.float64, copy=False))
-    duration = places[:, _FIELDS] // 4
-    seconds = words[duration].astype(np.uint32).view(np.int32)
-    times = seconds + 1e-9 * words[duration + 1]
-    return times, (rows[0], rows[1], rows[2])
+    times = np.empty((points, 1))
+    rows = [np.empty((points, size)) if size else None for size in sizes[:-1]]
+    begins = ((slice(0, 1), at), (slice(1, None, 2), second), (slice(2, None, 2), third))
+    for chosen, begin in begins[:points]:
+        count = len(times[chosen])
+        (*places, end), _ = _offsets(sizes, begin)
+        for size, place, row in zip(sizes, places, (*rows, None), strict=True):
+            lengths = _every(body, begin + place, stride, (count, 1), order + 'u4')
+            if (lengths != size).any():
+                raise IrregularPointsError('points of different lengths')
+            if row is not None:
+                numbers = (begin + place + 4 + 7) // 8 * 8
+                row[chosen] = _every(body, numbers, stride, (count, size), order + 'f8')
+        seconds = _every(body, begin + end, stride, (count, 1), order + 'i4')
+        nanoseconds = _every(body, begin + end + 4, stride, (count, 1), order + 'u4')
+        times[chosen] = seconds + 1e-9 * nanoseconds
+    return times[:, 0], (rows[0], rows[1], rows[2])
 
 
-def _lengths(words: FloatArray, at: int) -> tuple[list[int], int]:
-    """Return the sequence lengths of the point at an offset, and the offset of its end."""
-    sizes = []
+def _every(
+    body: memoryview, at: int, stride: int, shape: tuple[int, int], dtype: str
+) -> FloatArray:
+    """Return equally spaced rows of numbers from an offset on, without a copy."""
+    rows: FloatArray = np.ndarray(shape, dtype, body, at, (stride, np.dtype(dtype).itemsize))
+    return rows
+
+
+def _lengths(body: memoryview, at: int, order: str) -> list[int]:
+    """Return the sequence lengths of the point at an offset."""
+    sizes: list[int] = []
     for _ in range(_FIELDS):
-        sizes.append(int(words[at // 4]))
+        sizes += struct.unpack_from(order + 'I', body, at)
         at += 4
         if sizes[-1]:
             at = (at + 7) // 8 * 8 + 8 * sizes[-1]
-        if at > 4 * len(words):
-            raise IrregularPointsError('the points end early')
-    return sizes, at + 8
+    return sizes
 
 
 def _offsets(sizes: list[int], at: int) -> tuple[list[int], int]:
