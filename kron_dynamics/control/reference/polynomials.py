@@ -19,11 +19,16 @@ from kron_dynamics.typing import FloatArray
 # Allowed gap between the upper bound and the extremum found, relative to the largest coefficient.
 _GAP = 1e-14
 _MOST_HALVINGS = 60
-# Pieces per call: other threads can run in between.
+# Pieces per operation.
 _CHUNK = 1024
 
 # Position, velocity and acceleration, each (p, n), at one end of every piece.
 States = tuple[FloatArray, FloatArray, FloatArray]
+
+
+def chunks(pieces: int) -> list[slice]:
+    """Return the ranges of pieces to process in one operation, so that other threads can run."""
+    return [slice(k, k + _CHUNK) for k in range(0, pieces, _CHUNK)]
 
 
 def cubic_pieces(
@@ -93,8 +98,9 @@ def highest(
         begins: start times of the pieces, shape (p,), s.
         sizes: durations of the pieces, shape (p,), s.
     """
-    chunks = [slice(k, k + _CHUNK) for k in range(0, len(begins), _CHUNK)]
-    found = [_highest(pieces[:, chunk], begins[chunk], sizes[chunk]) for chunk in chunks]
+    found = [
+        _highest(pieces[:, chunk], begins[chunk], sizes[chunk]) for chunk in chunks(len(begins))
+    ]
     values, times = (np.array(rows) for rows in zip(*found, strict=True))
     first = values.argmax(axis=0), np.arange(pieces.shape[2])
     return values[first], times[first]

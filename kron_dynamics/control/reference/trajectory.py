@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from kron_dynamics.control.reference.polynomials import (
+    chunks,
     derivative_of,
     highest,
     quintic_pieces,
@@ -122,7 +123,7 @@ class Trajectory:
         with np.errstate(all='ignore'):
             pieces = points.interpolated()
             table = _table_of(pieces, points.positions[0], points.positions[-1])
-        if not np.isfinite(table).all():
+        if not all(np.isfinite(table[chunk]).all() for chunk in chunks(len(table))):
             raise TrajectoryError(
                 'the points are too close together in time for finite rates '
                 f'(least distance {np.diff(points.times).min():g} s)'
@@ -279,12 +280,14 @@ class Trajectory:
 
 def _table_of(coefficients: FloatArray, first: FloatArray, last: FloatArray) -> FloatArray:
     order, pieces, n = coefficients.shape
-    ascending = coefficients.swapaxes(0, 1)  # (pieces, order, n)
     table = np.zeros((pieces + 2, order, 3 * n))
-    for derivative in range(3):
-        columns = slice(derivative * n, (derivative + 1) * n)
-        table[1:-1, : ascending.shape[1], columns] = ascending
-        ascending = ascending[:, 1:] * np.arange(1.0, ascending.shape[1])[:, np.newaxis]
+    for chunk in chunks(pieces):
+        rows = table[1:-1][chunk]
+        ascending = coefficients[:, chunk].swapaxes(0, 1)  # (pieces, order, n)
+        for derivative in range(3):
+            columns = slice(derivative * n, (derivative + 1) * n)
+            rows[:, : ascending.shape[1], columns] = ascending
+            ascending = ascending[:, 1:] * np.arange(1.0, ascending.shape[1])[:, np.newaxis]
     table[0, 0, :n] = first
     table[-1, 0, :n] = last
     table.setflags(write=False)
