@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 import os
 import subprocess
 import sys
@@ -17,9 +18,11 @@ import pytest
 from long_runs import some_of
 from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 from pinocchio_oracle import example_robots
+from scipy.optimize import brentq
 
 import kron_dynamics as kd
 from kron_dynamics.reproducible import (
+    bracketed_root,
     cosine_and_sine,
     direction_angle,
     exponential,
@@ -207,6 +210,39 @@ def test_rounded_numbers_keep_what_was_given(rng):
     x = rng.uniform(-1, 1, 50)
     for scale in (1e-3, 1.0, 60.0):
         assert 1e-11 * scale < np.abs(rounded(x * scale, scale) - x * scale).max() <= 1e-9 * scale
+
+
+def steps_to_the_root(function, a, b):
+    """How often a function is asked for its root, which is SciPy's and where signs change."""
+    precision, places = 2.0**-50, []
+    found = bracketed_root(lambda x: places.append(x) or function(x), a, b, precision)
+    assert found == pytest.approx(brentq(function, a, b, xtol=1e-300, rtol=precision), 4e-15)
+    assert function(found * (1 - 4e-15)) * function(found * (1 + 4e-15)) <= 0.0
+    return len(places)
+
+
+def test_roots_are_those_of_scipy(rng):
+    cubic = [lambda x, c=c: x**3 - c * x - 1.0 for c in rng.uniform(0.0, 40.0, 40)]
+    beam = [lambda x, c=c: math.cos(x) * math.cosh(x) + c for c in rng.uniform(0.0, 9.0, 40)]
+    steep = [lambda x, c=c: math.tanh(c * (x - 2.0)) + 0.1 for c in (0.2, 3.0, 900.0)]
+    steps = [
+        *(steps_to_the_root(function, 0.4, 9.0) for function in cubic),
+        *(steps_to_the_root(function, 1.0, 4.0) for function in beam),
+        *(steps_to_the_root(function, 8.0, 1e-3) for function in steep),
+        steps_to_the_root(lambda x: math.copysign(1.0, x - 2.1), 1.0, 5.0),
+        steps_to_the_root(lambda x: x**5 - 1e-9, 1e-9, 1.0),
+    ]
+    assert max(steps) < 70 and np.median(steps) < 14
+    assert steps_to_the_root(lambda x: x - 2.0, 2.0, 3.0) == 2
+    assert steps_to_the_root(lambda x: x - 2.0, 1.0, 2.0) == 2
+
+
+def test_what_has_no_root():
+    with pytest.raises(ValueError, match='is NaN at'):
+        bracketed_root(lambda x: x - 1.0 if x in (0.5, 2.0) else math.nan, 0.5, 2.0, 1e-15)
+    # No number is near 0 in relation to its size.
+    with pytest.raises(ValueError, match='no root found'):
+        bracketed_root(lambda x: math.copysign(1.0, x), -1.0, 2.0, 1e-15)
 
 
 def test_models_of_python_numbers():

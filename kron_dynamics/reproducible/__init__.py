@@ -30,8 +30,10 @@ from kron_dynamics.reproducible.products import (
 from kron_dynamics.reproducible.python_numbers import (
     with_python_numbers,
 )
+from kron_dynamics.reproducible.roots import bracketed_root
 
 __all__ = [
+    'bracketed_root',
     'cosine_and_sine',
     'direction_angle',
     'exponential',

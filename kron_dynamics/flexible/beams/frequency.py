@@ -23,7 +23,13 @@ from typing import Any
 
 import numpy as np
 
-from kron_dynamics.reproducible import cosine_and_sine, exponential, exponential_less_one, power
+from kron_dynamics.reproducible import (
+    bracketed_root,
+    cosine_and_sine,
+    exponential,
+    exponential_less_one,
+    power,
+)
 from kron_dynamics.typing import FloatArray
 
 ROOTS = ('clamped', 'pinned', 'guided')
@@ -69,8 +75,6 @@ def frequency_parameters(count: int, alpha: float, gamma: float, root: str) -> F
         gamma: tip inertia over rho A l^3.
         root: 'clamped', 'pinned' or 'guided'.
     """
-    from scipy.optimize import brentq  # slow to import
-
     # Bracket the roots on a grid. A tip body only lowers the roots, and without one the last is
     # at most (count + 1/4) pi; heavy bodies lower the first to about (1 / mass ratio)^(1/4). For
     # any tip, roots above 1 are at least 0.5 apart and those below 1 differ by a factor of at
@@ -87,7 +91,7 @@ def frequency_parameters(count: int, alpha: float, gamma: float, root: str) -> F
 
     resolution = 4 * float(np.finfo(np.float64).eps)
     return np.array(
-        [brentq(at, grid[k], grid[k + 1], xtol=1e-300, rtol=resolution) for k in crossings]
+        [bracketed_root(at, float(grid[k]), float(grid[k + 1]), resolution) for k in crossings]
     )
 
 
