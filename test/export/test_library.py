@@ -27,6 +27,9 @@ from kron_dynamics.export.quantities import OF_FRAME, OF_ROBOT
 from kron_dynamics.export.self_test import expected, states
 from kron_dynamics.kernels import compiler as kernel_compiler
 
+# Kernels without optimization have the same bits, as kernels/test_levels.py shows.
+pytestmark = pytest.mark.hurried
+
 PROJECT = Path(__file__).parents[2]
 ROBOTS = PROJECT / 'test' / 'robots'
 STACKER = PROJECT / 'urdf' / 'stacker_reclaimer.urdf'
@@ -53,14 +56,6 @@ MACHINES = {
         CYLINDER, constraints=PROJECT / 'config' / 'stacker_reclaimer_cylinder.yaml'
     ),
 }
-
-
-@pytest.fixture(scope='module', autouse=True)
-def unoptimized_kernels(kernel_cache):
-    """They have the same bits, as kernels/test_levels.py shows, and compile in half the time."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv('CC', f'{os.environ.get("CC", "cc")} -O0')
-        yield
 
 
 @lru_cache

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import os
 import platform
 import tempfile
 from collections.abc import Callable, Sequence
@@ -55,14 +56,18 @@ def fake_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[
 
 
 @pytest.fixture
-def logging_compiler(tmp_path: Path, fake_compiler: Any) -> Callable[[], list[str]]:
+def logging_compiler(
+    tmp_path: Path, fake_compiler: Any, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[], list[str]]:
     """Install one that works; the function tells the names of the files it has compiled."""
     log = tmp_path / 'compilations'
     log.touch()
-    fake_compiler(
+    level = os.environ.get('CC', '').split()[1:]
+    program = fake_compiler(
         f'for word; do case $word in *.c) echo "${{word##*/}}" >> "{log}";; esac; done\n'
         'exec cc "$@"'
     )
+    monkeypatch.setenv('CC', ' '.join([str(program), *level]))
     return lambda: log.read_text(encoding='utf-8').splitlines()
 
 
