@@ -33,6 +33,8 @@ VECTORS = {
     8: (('-mavx2', '-mfma', '-mavx512f'), {'avx2', 'fma', 'avx512f'}),
 }
 GUARD = 777.0
+# By source, and by the compiler's command with all its options.
+LIBRARIES: dict[tuple[str, tuple[str, ...]], ctypes.CDLL] = {}
 
 
 @pytest.fixture(autouse=True)
@@ -127,6 +129,16 @@ def lanes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> in
     return int(request.param)
 
 
+def library_of(source: str, command: tuple[str, ...], folder: Path) -> ctypes.CDLL:
+    """Compile a source, or find it among those that tests have compiled by the same command."""
+    if (source, command) not in LIBRARIES:
+        with tempfile.TemporaryDirectory(dir=folder) as work:
+            library = Path(work) / 'emitted.so'
+            compile_library(command, source, library)
+            LIBRARIES[source, command] = ctypes.CDLL(str(library))
+    return LIBRARIES[source, command]
+
+
 class Emitted:
     """The functions of some traces, compiled together as they are emitted."""
 
@@ -135,10 +147,7 @@ class Emitted:
         self.source = emit_lanes(traces) if lanes else emit_c(traces)
         command = find_compiler()
         assert command is not None
-        with tempfile.TemporaryDirectory(dir=folder) as work:
-            library = Path(work) / 'emitted.so'
-            compile_library(command, self.source, library)
-            self.library = ctypes.CDLL(str(library))
+        self.library = library_of(self.source, tuple(compiler.with_flags(command)), folder)
 
     def __call__(self, k: int, *rows: Any) -> list[np.ndarray]:
         """Results of trace k, (count, elements) each, from arguments of shape (count, length)."""
