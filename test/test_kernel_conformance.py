@@ -86,10 +86,12 @@ def test_kernels_of_closed_loops_are_the_equations(kind: str, rng: np.random.Gen
         robot = kd.load(urdf, constraints=loops)
         closing = robot.model.closing
         middle = closing.start[list(closing.choice.independent)]
+        robot.prepare(robot.model.tip_link)
         compare(robot, quantities(robot, robot.frame(robot.model.tip_link)), middle, rng)
         reports = robot.kernel_report()
     else:
         reduced = kd.ReducedRobot(kd.ConstrainedRobot.described(kd.load(urdf), loops))
+        reduced.prepare()
         compare(reduced, quantities(reduced), reduced.constrained.start, rng)
         reports = reduced.constrained.robot.kernel_report()
     assert reports and all(report.source == 'c' for report in reports)

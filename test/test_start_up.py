@@ -17,6 +17,7 @@ import kron_dynamics as kd
 
 ROOT = Path(__file__).parents[1]
 STACKER = ROOT / 'urdf' / 'stacker_reclaimer.urdf'
+BOOM = ROOT / 'config' / 'stacker_reclaimer_flexible.yaml'
 TO_READ_A_URDF = {'lxml', 'urdf_parser_py', 'yaml'}
 
 
@@ -63,11 +64,14 @@ def test_rooms_load_what_reads_a_urdf_at_most(room: str) -> None:
     assert loaded_by(f'import kron_dynamics.{room}') <= {'numpy', *TO_READ_A_URDF}
 
 
-def test_a_rigid_robot_needs_nothing_more(kernel_cache: Path) -> None:
+def test_a_robot_needs_nothing_more(kernel_cache: Path) -> None:
+    """Rigid, or with links that bend, whose natural frequencies are found at its start."""
     code = (
         f'import kron_dynamics as kd; robot = kd.load({str(STACKER)!r})\n'
         'q = robot.model.position_lower\n'
-        'robot.inverse_dynamics(q, q, q); robot.frame("bucket_wheel").pose(q)'
+        'robot.inverse_dynamics(q, q, q); robot.frame("bucket_wheel").pose(q)\n'
+        f'bending = kd.load({str(STACKER)!r}, flexible={str(BOOM)!r}).model\n'
+        'assert bending.n > robot.n; kd.dynamics.gravity_vector(bending, bending.n * [0.0])'
     )
     assert loaded_by(code, kernel_cache) <= {'numpy', *TO_READ_A_URDF}
 

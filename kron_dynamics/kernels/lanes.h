@@ -70,10 +70,16 @@ static inline void transpose(wide *t) {
 #endif
 }
 
+#if defined(__OPTIMIZE__)
+#define NOT_INLINED static __attribute__((noinline))
+#else
+#define NOT_INLINED static inline
+#endif
+
 /* Writes results of LANES states, given as one vector per result, as one row per state. There are
  * at least LANES results; if width is not a multiple of it, the last square overlaps the one
  * before. */
-static __attribute__((noinline)) void scatter_squares(
+NOT_INLINED void scatter_squares(
     const wide *y, double *restrict out, int width) {
   for (int start = 0; start < width; start += LANES) {
     const int k = start + LANES <= width ? start : width - LANES;

@@ -27,11 +27,12 @@
 #else
 #define HELPER static inline
 #endif
-#if defined(__GNUC__)
+#if defined(__GNUC__) && defined(__OPTIMIZE__)
 /* Not inlined, so that the calling code stays small. */
 #define SELDOM static __attribute__((noinline, cold, unused))
 #else
-#define SELDOM static
+/* Without optimization nothing is inlined, and what is declared inline is left out if unused. */
+#define SELDOM HELPER
 #endif
 #if defined(__cplusplus)
 #define restrict __restrict

@@ -27,6 +27,9 @@ from kron_dynamics.export.quantities import OF_FRAME, OF_ROBOT
 from kron_dynamics.export.self_test import expected, states
 from kron_dynamics.kernels import compiler as kernel_compiler
 
+# Kernels without optimization have the same bits, as kernels/test_levels.py shows.
+pytestmark = pytest.mark.hurried
+
 PROJECT = Path(__file__).parents[2]
 ROBOTS = PROJECT / 'test' / 'robots'
 STACKER = PROJECT / 'urdf' / 'stacker_reclaimer.urdf'
@@ -38,6 +41,7 @@ BRANCHED, PLANAR = ROBOTS / 'branched.urdf', ROBOTS / 'planar_2r.urdf'
 HOSTILE = '*/ #error &quot;; ??/ // \\ %s ä'
 # Options that allow other products to be fused than those that the source names.
 FUSING = ('-O3', '-ffp-contract=fast')
+OF_ALL = {**OF_ROBOT, **OF_FRAME}
 MACHINES = {
     'small': lambda: kd.load(ROBOTS / 'rrp.urdf'),
     'branched': lambda: kd.load(BRANCHED),
@@ -52,11 +56,6 @@ MACHINES = {
         CYLINDER, constraints=PROJECT / 'config' / 'stacker_reclaimer_cylinder.yaml'
     ),
 }
-
-
-@pytest.fixture(scope='module', autouse=True)
-def _cache(kernel_cache):
-    return kernel_cache
 
 
 @lru_cache
@@ -82,8 +81,11 @@ def rows_and_results(robot, library, count, seed):
 
     The first states are at rest and at zero, where results are zeros of either sign.
     """
-    for function in library.functions:
-        owner = robot if function.link is None else robot.frame(function.link)
+    owners = [robot if f.link is None else robot.frame(f.link) for f in library.functions]
+    methods = [OF_ALL[function.quantity] for function in library.functions]
+    both = zip(methods, owners, strict=True)
+    robot._kernels.prepare([method.specification(owner) for method, owner in both], True)
+    for function, owner in zip(library.functions, owners, strict=True):
         kernel = getattr(owner, function.quantity)
         tables = states(library, function, count, seed=seed)
         for table in tables[1:] if robot.model.has_closed_loops else tables:
@@ -233,7 +235,7 @@ def test_what_links_carry_is_an_argument(tmp_path):
     tip = robot.model.tip_link
     quantities = ['inverse_dynamics', 'control_step']
     library = exported(robot, tmp_path, frames=[tip], quantities=quantities, payload_links=[tip])
-    dll = loaded(library, tmp_path)
+    dll = loaded(library, tmp_path, options=['-O0'])
     payload = (3.0, np.array([0.1, 0.0, 0.2]))
     parameters = np.array([3.0, 0.3, 0.0, 0.6, 0.12, 0.0, -0.06, 0.15, 0.0, 0.03])
     carrying = kd.load(BRANCHED, payload={tip: payload})
@@ -241,7 +243,7 @@ def test_what_links_carry_is_an_argument(tmp_path):
         given = [table[0] for table in states(library, function, 1, seed=2)]
         given[-1] = parameters
         owner = carrying if function.link is None else carrying.frame(tip)
-        right = getattr(owner, function.quantity).equation(*given[:-1])
+        right = OF_ALL[function.quantity].specification(owner).function(owner.model, *given[:-1])
         right = right if isinstance(right, tuple) else (right,)
         for got, theirs in zip(call(dll, library, function, given), right, strict=True):
             np.testing.assert_allclose(got, theirs, rtol=0, atol=1e-12 * np.abs(theirs).max())
@@ -250,11 +252,11 @@ def test_what_links_carry_is_an_argument(tmp_path):
 def test_functions_call_each_other(tmp_path):
     """C is C* and little more."""
     quantities = ['velocity_free_coriolis_matrix', 'coriolis_matrix']
-    library = exported(kd.load(PANDA), tmp_path, quantities=quantities)
+    library = exported(kd.load(BRANCHED), tmp_path, quantities=quantities)
     called, calling = library.functions
     assert f'arm_{called.name}(x0, given);' in calling.code.text
     assert calling.code.stack > called.code.stack
-    dll = loaded(library, tmp_path)
+    dll = loaded(library, tmp_path, options=['-O0'])
     for row in zip(*states(library, calling, 5, seed=2), strict=True):
         (right,) = expected(library, calling, row)
         (got,) = call(dll, library, calling, row)

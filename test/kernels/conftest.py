@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import os
 import platform
 import tempfile
 from collections.abc import Callable, Sequence
@@ -32,6 +33,8 @@ VECTORS = {
     8: (('-mavx2', '-mfma', '-mavx512f'), {'avx2', 'fma', 'avx512f'}),
 }
 GUARD = 777.0
+# By source, and by the compiler's command with all its options.
+LIBRARIES: dict[tuple[str, tuple[str, ...]], ctypes.CDLL] = {}
 
 
 @pytest.fixture(autouse=True)
@@ -55,14 +58,18 @@ def fake_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[
 
 
 @pytest.fixture
-def logging_compiler(tmp_path: Path, fake_compiler: Any) -> Callable[[], list[str]]:
+def logging_compiler(
+    tmp_path: Path, fake_compiler: Any, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[], list[str]]:
     """Install one that works; the function tells the names of the files it has compiled."""
     log = tmp_path / 'compilations'
     log.touch()
-    fake_compiler(
+    level = os.environ.get('CC', '').split()[1:]
+    program = fake_compiler(
         f'for word; do case $word in *.c) echo "${{word##*/}}" >> "{log}";; esac; done\n'
         'exec cc "$@"'
     )
+    monkeypatch.setenv('CC', ' '.join([str(program), *level]))
     return lambda: log.read_text(encoding='utf-8').splitlines()
 
 
@@ -122,6 +129,16 @@ def lanes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> in
     return int(request.param)
 
 
+def library_of(source: str, command: tuple[str, ...], folder: Path) -> ctypes.CDLL:
+    """Compile a source, or find it among those that tests have compiled by the same command."""
+    if (source, command) not in LIBRARIES:
+        with tempfile.TemporaryDirectory(dir=folder) as work:
+            library = Path(work) / 'emitted.so'
+            compile_library(command, source, library)
+            LIBRARIES[source, command] = ctypes.CDLL(str(library))
+    return LIBRARIES[source, command]
+
+
 class Emitted:
     """The functions of some traces, compiled together as they are emitted."""
 
@@ -130,10 +147,7 @@ class Emitted:
         self.source = emit_lanes(traces) if lanes else emit_c(traces)
         command = find_compiler()
         assert command is not None
-        with tempfile.TemporaryDirectory(dir=folder) as work:
-            library = Path(work) / 'emitted.so'
-            compile_library(command, self.source, library)
-            self.library = ctypes.CDLL(str(library))
+        self.library = library_of(self.source, tuple(compiler.with_flags(command)), folder)
 
     def __call__(self, k: int, *rows: Any) -> list[np.ndarray]:
         """Results of trace k, (count, elements) each, from arguments of shape (count, length)."""

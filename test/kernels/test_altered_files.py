@@ -19,6 +19,8 @@ from kron_dynamics.kernels.library import address_of
 from kron_dynamics.kernels.specification import KernelSpecification
 from kron_dynamics.model import RobotModel, load_model
 
+pytestmark = pytest.mark.hurried
+
 RECIPES = [
     KernelSpecification('gravity_vector', ('q',), dynamics.gravity_vector),
     KernelSpecification('mass_matrix', ('q',), dynamics.mass_matrix),

@@ -18,6 +18,8 @@ from long_runs import some_of
 
 from kron_dynamics.kernels.cache_folder import work_folder
 
+pytestmark = pytest.mark.hurried
+
 PROCESS = """
 import json, os, sys
 os.umask(int(sys.argv[2], 8))

@@ -28,6 +28,8 @@ from kron_dynamics import KernelBuildError
 from kron_dynamics.kernels import Kernel, caller, run_compiler
 from kron_dynamics.kernels.caller import call_type
 
+pytestmark = pytest.mark.hurried
+
 X, Y, Z = np.arange(36.0).reshape(3, 4, 3) - 7
 
 CASES = {

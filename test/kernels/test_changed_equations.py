@@ -12,6 +12,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+pytestmark = pytest.mark.hurried
+
 ROOT = Path(__file__).parents[2]
 FLEXIBLE = (
     ROOT / 'urdf' / 'flexible_manipulator.urdf',

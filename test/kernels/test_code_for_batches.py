@@ -18,6 +18,8 @@ from kron_dynamics import KernelBuildError, Robot
 from kron_dynamics.kernels import compilation
 from kron_dynamics.kernels.kernel import BATCH
 
+pytestmark = pytest.mark.hurried
+
 Compilations = Callable[[], list[str]]
 
 

@@ -23,6 +23,8 @@ from kron_dynamics.kernels.trace import Graph, Trace
 from kron_dynamics.kernels.translation_units import in_translation_units
 from kron_dynamics.model import RobotModel, load_model
 
+pytestmark = pytest.mark.hurried
+
 RAN: list[str] = []
 
 

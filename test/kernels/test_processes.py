@@ -10,8 +10,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from kron_dynamics.dynamics import mass_matrix
 from kron_dynamics.model import load_model
+
+pytestmark = pytest.mark.hurried
 
 PROCESS = """
 import json, sys

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import compileall
 import functools
 import json
 import os
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import types
 import zipfile
+from importlib.util import cache_from_source
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,8 @@ from kron_dynamics.kernels.compiled import compiled_methods
 from kron_dynamics.kernels.sources import closure, origins_of, sources_digest
 from kron_dynamics.kernels.specification import KernelSpecification
 from kron_dynamics.model import RigidModel, RobotModel
+
+pytestmark = pytest.mark.hurried
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / 'kron_dynamics'
@@ -103,8 +107,8 @@ def run(code: str, *arguments: Any, all_lines: bool = False, **environment: str)
     return lines if all_lines else json.loads(lines[-1])
 
 
-def test_all_that_runs_or_is_imported_is_found(robot_file: Path) -> None:
-    ran, imported, found, loops, made = run(RECORD, robot_file, *FLEXIBLE)
+def test_all_that_runs_or_is_imported_is_found() -> None:
+    ran, imported, found, loops, made = run(RECORD, PLANAR, *FLEXIBLE)
     files = {name for name in ran if name.startswith(f'{PACKAGE}{os.sep}')}
     modules = {
         '.'.join(Path(name).relative_to(ROOT).with_suffix('').parts).removesuffix('.__init__')
@@ -122,6 +126,7 @@ def test_all_that_runs_or_is_imported_is_found(robot_file: Path) -> None:
     assert 'kron_dynamics.ros' not in found
 
 
+PLANAR = ROOT / 'test' / 'robots' / 'planar_2r.urdf'
 FLEXIBLE = (
     ROOT / 'urdf' / 'flexible_manipulator.urdf',
     ROOT / 'config' / 'flexible_manipulator_flexible.yaml',
@@ -141,26 +146,31 @@ FILES = [
 ]
 
 
-@pytest.mark.parametrize('file', FILES, ids=lambda file: str(Path(file).relative_to(PACKAGE)))
-def test_every_file_counts(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    read = sources._read
-    first = digest_of_one_more('')
-    monkeypatch.setattr(sources, '_read', lambda path: read(path) + b' ' * (path == file))
-    monkeypatch.setattr(source_notes.SourceNotes, 'find', lambda *_: None)
-    # As in another process, but for the rest, which has been read.
-    sources._closure_digest.cache_clear()
+def test_every_file_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    read, module = sources._read, sources._module.__wrapped__
+    first = digest_of_all()
     known = {name: sources._module(name) for name in MADE_OF}
-    name = next(
-        name
-        for name, path in sources._files().items()
-        if path == file or (file[-2:] in ('.h', '.c') and name == 'kron_dynamics.kernels')
-    )
-    changed = sources._module.__wrapped__(name)
-    monkeypatch.setattr(sources, '_module', {**known, name: changed}.__getitem__)
-    assert digest_of_one_more('') != first
+    monkeypatch.setattr(source_notes.SourceNotes, 'find', lambda *_: None)
+    names = {path: name for name, path in sources._files().items()}
+    digests = {}
+    for file in FILES:
+        # As in another process, but for the rest, which has been read.
+        longer = functools.partial(lambda file, path: read(path) + b' ' * (path == file), file)
+        monkeypatch.setattr(sources, '_read', longer)
+        name = names.get(file, 'kron_dynamics.kernels')
+        monkeypatch.setattr(sources, '_module', {**known, name: module(name)}.__getitem__)
+        sources._closure_digest.cache_clear()
+        digests[file] = digest_of_all()
+    assert len(digests) == len(FILES) > 200
+    assert [file for file, digest in digests.items() if digest == first] == []
+    monkeypatch.setattr(sources, '_read', read)
+    for name in ('kron_dynamics.kernels', 'kron_dynamics.robot'):
+        monkeypatch.setattr(sources, '_module', {**known, name: module(name)}.__getitem__)
+        sources._closure_digest.cache_clear()
+        assert digest_of_all() == first
 
 
-def digest_of_one_more(_: str) -> str:
+def digest_of_all() -> str:
     return sources_digest(GENERATOR, 'kron_dynamics.robot')
 
 
@@ -307,12 +317,14 @@ def test_equations_of_no_file_count_by_their_code() -> None:
 
 
 def test_without_sources_all_compiled_files_count(tmp_path: Path) -> None:
-    package = copied_package(tmp_path, '__pycache__')
+    package = copied_package(tmp_path)
     first = run(DIGEST, PYTHONPATH=str(tmp_path))
-    compile_all = 'import compileall as c, sys; c.compile_dir(sys.argv[1], quiet=1, legacy=1)'
-    subprocess.run([sys.executable, '-c', compile_all, str(package)], check=True)
+    assert compileall.compile_dir(package, quiet=1)  # what is not compiled yet
     for file in package.rglob('*.py'):
+        Path(cache_from_source(file)).rename(file.with_suffix('.pyc'))
         file.unlink()
+    for folder in [*package.rglob('__pycache__')]:
+        shutil.rmtree(folder)
     second = run(DIGEST, PYTHONPATH=str(tmp_path))
     assert second == run(DIGEST, PYTHONPATH=str(tmp_path))
     file = package / 'dynamics' / 'gravity.pyc'
@@ -332,10 +344,10 @@ def test_an_archive_counts_as_a_whole(tmp_path: Path, robot_file: Path) -> None:
         'robot.gravity_vector([0.1, 0.2, 0.3])\n'
         'print(json.dumps([kd.__file__, robot.kernel_report()[0].source]))\n'
     )
-    place, source = run(code, robot_file, PYTHONPATH=str(archive))
+    first, told = map(json.loads, run(code, robot_file, all_lines=True, PYTHONPATH=str(archive)))
+    place, source = told
     assert place.startswith(str(archive))
     assert source == 'c'
-    first = run(DIGEST, PYTHONPATH=str(archive))
     with zipfile.ZipFile(archive, 'a') as file:
         file.writestr('kron_dynamics/more', '')
     assert run(DIGEST, PYTHONPATH=str(archive)) != first

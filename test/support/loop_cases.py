@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -96,12 +96,16 @@ class Compiled:
     """Compiled functions with loops of several traces, in one library."""
 
     def __init__(
-        self, traces: dict[str, LoopTrace], folder: Path, source: str | None = None
+        self,
+        traces: dict[str, LoopTrace],
+        folder: Path,
+        source: str | None = None,
+        options: Sequence[str] = (),
     ) -> None:
         command = find_compiler()
         assert command is not None
         source = emit_c(list(traces.values())) if source is None else source
-        compile_library(command, source, folder / 'loops.so')
+        compile_library((*command, *options), source, folder / 'loops.so')
         self._library = ctypes.CDLL(str(folder / 'loops.so'))
         self._places = {name: k for k, name in enumerate(traces)}
         self.traces = traces
@@ -181,10 +185,16 @@ class Case(NamedTuple):
 
 
 def make_case(
-    model: RobotModel, folder: Path, names: Any = tuple(QUANTITIES), link: str | None = None
+    model: RobotModel,
+    folder: Path,
+    names: Any = tuple(QUANTITIES),
+    link: str | None = None,
+    options: Sequence[str] = (),
 ) -> Case:
+    """Record and compile some quantities; options are for the compiler."""
     link = model.tip_link if link is None else link
-    return Case(model, link, Compiled({name: record(name, model, link) for name in names}, folder))
+    traces = {name: record(name, model, link) for name in names}
+    return Case(model, link, Compiled(traces, folder, options=options))
 
 
 def states(case: Case, name: str, count: int) -> list[np.ndarray]:

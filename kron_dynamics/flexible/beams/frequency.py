@@ -19,10 +19,12 @@ All are evaluated times exp(-b), so that no term overflows and no digits cancel.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.reproducible import cosine_and_sine, exponential, exponential_less_one, power
 from kron_dynamics.typing import FloatArray
 
@@ -68,9 +70,10 @@ def frequency_parameters(count: int, alpha: float, gamma: float, root: str) -> F
         alpha: tip mass over beam mass.
         gamma: tip inertia over rho A l^3.
         root: 'clamped', 'pinned' or 'guided'.
-    """
-    from scipy.optimize import brentq  # slow to import
 
+    Raises:
+        ParameterError: the tip is so heavy that the equation overflows.
+    """
     # Bracket the roots on a grid. A tip body only lowers the roots, and without one the last is
     # at most (count + 1/4) pi; heavy bodies lower the first to about (1 / mass ratio)^(1/4). For
     # any tip, roots above 1 are at least 0.5 apart and those below 1 differ by a factor of at
@@ -79,16 +82,34 @@ def frequency_parameters(count: int, alpha: float, gamma: float, root: str) -> F
     ratio = round(lowest ** (1 / 199), 9)
     falling = np.cumprod(np.full(199, ratio))
     grid = np.concatenate([falling[::-1], np.arange(1.0, (count + 0.5) * np.pi, 0.02)])
-    values = frequency_function(grid, alpha, gamma, root)
+    with np.errstate(over='ignore', invalid='ignore'):
+        values = frequency_function(grid, alpha, gamma, root)
+    if not np.isfinite(values).all():
+        raise ParameterError(
+            f'the tip is too heavy for the beam: {alpha:.3g} times its mass, inertia {gamma:.3g} '
+            'times its mass times length^2'
+        )
     crossings = np.flatnonzero(np.sign(values[:-1]) != np.sign(values[1:]))[:count]
 
-    def at(beta_l: float) -> float:
-        return float(_left_hand_side(float(beta_l), alpha, gamma, root))
+    def negative(beta_l: float) -> bool:
+        return bool(_left_hand_side(beta_l, alpha, gamma, root) < 0.0)
 
-    resolution = 4 * float(np.finfo(np.float64).eps)
-    return np.array(
-        [brentq(at, grid[k], grid[k + 1], xtol=1e-300, rtol=resolution) for k in crossings]
-    )
+    return np.array([_last_before(negative, *grid[k : k + 2].tolist()) for k in crossings])
+
+
+def _last_before(condition: Callable[[float], bool], begin: float, end: float) -> float:
+    """Return the last number from `begin` on before a condition changes; by `end` it has.
+
+    Bisection: the result depends on nothing but the condition, and SciPy's root finders take
+    longer to import than all that a model needs.
+    """
+    before = condition(begin)
+    while (middle := (begin + end) / 2.0) not in (begin, end):
+        if condition(middle) == before:
+            begin = middle
+        else:
+            end = middle
+    return begin
 
 
 def mode_sigma(beta_l: FloatArray, alpha: float, root: str) -> FloatArray:

@@ -88,6 +88,13 @@ def test_first_roots_are_the_tabulated_ones() -> None:
         np.testing.assert_allclose(beam(root).modes(3).beta_l, expected, rtol=1e-15)
 
 
+@pytest.mark.parametrize('tip', [(1e308, 0.0), (0.0, 1e308), (1e200, 1e200)])
+def test_a_tip_too_heavy_for_numbers_is_refused(tip: tuple[float, float]) -> None:
+    for root in ('clamped', 'pinned', 'guided'):
+        with pytest.raises(ParameterError, match='tip is too heavy for the beam'):
+            frequency_parameters(2, *tip, root)
+
+
 def test_natural_frequencies_of_a_light_beam_are_those_of_its_spring() -> None:
     tip = Beam(LENGTH, STIFFNESS, 1e-6, tip_mass=2.0).modes(1).natural_frequencies
     assert tip == pytest.approx([np.sqrt(3 * STIFFNESS / (2.0 * LENGTH**3))], rel=1e-6)
