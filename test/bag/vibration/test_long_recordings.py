@@ -8,17 +8,18 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from long_runs import some_of
 
 from benchmarks.vibrating_machines import STACKER, Truth, recorded
-from kron_dynamics.bag.replaying.replay import replay_run
+from kron_dynamics.bag.reading import spool
+from kron_dynamics.bag.replaying import elastic_motion, segment_replay
+from kron_dynamics.bag.replaying.replay import BLOCK_ROWS, replay_run
 from kron_dynamics.bag.vibration import record_windows, vibration_records
 from kron_dynamics.bag.vibration.modal_content import modal_content
 
 TIP = 'bucket_wheel'
-COUNT, PERIOD = 400_000, 0.01
+PERIOD = 0.01
 SOURCES = ('measured',) * 3
-# What one array of this recording's joints takes, in bytes.
-ONE_TABLE = COUNT * 3 * 8
 
 
 @pytest.fixture(scope='module')
@@ -38,9 +39,9 @@ def run_of(count):
     return recorded(STACKER, Truth(time, q, qd, effort, tip), 1)
 
 
-@pytest.fixture(scope='module')
-def long_run():
-    return run_of(COUNT)
+def table_of(run):
+    """What one array of a recording's joints takes, in bytes."""
+    return run.log.message_count * 3 * 8
 
 
 def peak_of(task):
@@ -53,22 +54,30 @@ def peak_of(task):
 
 
 @pytest.mark.long
-def test_vibrations_of_a_long_recording_are_looked_for_in_little_memory(model, long_run):
-    few = run_of(2000)
+def test_vibrations_of_a_long_recording_are_looked_for_in_little_memory(model):
+    few, run = run_of(2000), run_of(400_000)
     modal_content(model, few, TIP, SOURCES)  # compiles
-    peak = peak_of(lambda: modal_content(model, long_run, TIP, SOURCES))
+    peak = peak_of(lambda: modal_content(model, run, TIP, SOURCES))
     # Ten tables of joints, tip and efforts, smoothed ones and their parts, would be there else.
-    assert peak < 3 * ONE_TABLE
+    assert peak < 3 * table_of(run)
 
 
-def test_motion_of_links_in_a_long_recording_takes_little_memory(model, long_run):
-    replay_run(model, run_of(2000), effort_delay=0.0, window=0.2)
+@pytest.mark.parametrize('share', some_of((1, 8), (8,)))
+def test_motion_of_links_in_a_long_recording_takes_little_memory(model, monkeypatch, share):
+    """In an eighth of such a recording, and of all that is held in memory at a time."""
+    for module, name in ((elastic_motion, '_BLOCK'), (segment_replay, '_ROWS')):
+        monkeypatch.setattr(module, name, getattr(module, name) // share)
+    monkeypatch.setattr(spool, 'IN_MEMORY', spool.IN_MEMORY // share)
+    run, options = run_of(400_000 // share), {'effort_delay': 0.0, 'window': 0.2}
+    replay_run(model, run_of(2000), **options)  # compiles
     bending, stiff = (
-        peak_of(lambda robot=robot: replay_run(robot, long_run, effort_delay=0.0, window=0.2))
+        peak_of(
+            lambda robot=robot: replay_run(robot, run, block_rows=BLOCK_ROWS // share, **options)
+        )
         for robot in (model, model.rigid)
     )
     # Modes, their rates and accelerations, and the joints' that they are made of, are five tables.
-    assert bending < stiff + 1.5 * ONE_TABLE
+    assert bending < stiff + 1.5 * table_of(run)
 
 
 def test_results_are_the_same_however_the_recording_is_cut(model, monkeypatch):
