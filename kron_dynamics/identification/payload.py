@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -191,6 +192,7 @@ class _Problem:
         spread = np.sqrt(np.sum(self._effort**2, axis=0) / np.maximum(self._known.sum(axis=0), 1))
         self.noise = np.where(spread > 0.0, spread, 1.0)
         self._before = np.inf
+        self._last: tuple[FloatArray, tuple[FloatArray, FloatArray, FloatArray]] | None = None
 
     def settle(self, cuts: Sequence[tuple[int, int]]) -> None:
         """Improve until the noise has converged."""
@@ -253,18 +255,26 @@ class _Problem:
 
     def estimates(self, cuts: Sequence[tuple[int, int]]) -> tuple[PayloadEstimate, ...]:
         """Return the payload of each row range."""
-        mean, covariance, columns = self._solve(cuts)
+        from scipy.linalg import cho_solve  # takes long to import
+
+        mean, factor, columns = self._solve(cuts)
+        covariance = cho_solve(factor, np.eye(len(mean)))
         size, first = columns.shape[2], self._matrix.shape[2]
+        deviation, _ = self._payload_prior()
         found = []
         for k, (begin, end) in enumerate(cuts):
             own = slice(first + k * size, first + (k + 1) * size)
-            found.append(self._estimate(begin, end, mean[own], covariance[own, own]))
+            found.append(self._estimate(begin, end, deviation, mean[own], covariance[own, own]))
         return tuple(found)
 
     def _estimate(
-        self, begin: int, end: int, mean: FloatArray, covariance: FloatArray
+        self,
+        begin: int,
+        end: int,
+        deviation: FloatArray,
+        mean: FloatArray,
+        covariance: FloatArray,
     ) -> PayloadEstimate:
-        deviation, _ = self._payload_prior()
         mass = float(mean[0] * deviation[0])
         mass_deviation = float(np.sqrt(covariance[0, 0]) * deviation[0])
         center, center_deviation = np.zeros(3), np.zeros(3)
@@ -302,8 +312,9 @@ class _Problem:
             return np.array([self._mass_scale, *[turning] * 6]), columns
         columns = np.eye(10)
         # Inertia of a point mass, linearised at the current centre, plus six unknown moments.
-        columns[4:, 0] = point_inertia(center) - point_inertia_slope(center) @ center
-        columns[4:, 1:4] = point_inertia_slope(center)
+        slope = point_inertia_slope(center)
+        columns[4:, 0] = point_inertia(center) - slope @ center
+        columns[4:, 1:4] = slope
         moment = self._mass_scale * self._reach
         return np.array([self._mass_scale, *[moment] * 3, *[turning] * 6]), columns
 
@@ -320,27 +331,27 @@ class _Problem:
         variance = self._correlation * self.noise**2 + self._static
         return np.asarray(np.sqrt(self._weights / variance))
 
-    def _solve(self, cuts: Sequence[tuple[int, int]]) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return mean and covariance of all unknowns in prior deviations, and payload columns.
+    def _solve(self, cuts: Sequence[tuple[int, int]]) -> tuple[FloatArray, Any, FloatArray]:
+        """Return the mean of all unknowns in prior deviations, a factor, and payload columns.
 
-        The unknowns are p model errors, then s payload parameters of each row range.
+        The unknowns are p model errors, then s payload parameters of each row range. The factor,
+        for `cho_solve`, is that of the inverse of their covariance.
         """
         from scipy.linalg import cho_factor, cho_solve  # takes long to import
 
         deviation, columns = self._payload_prior()
         payload = self._raw @ (columns * deviation)
-        p, size = self._matrix.shape[2], payload.shape[2]
         root = self._root()
         # Rows with load outside all ranges must not count as rows without load.
         inside = np.zeros(self._loaded_rows, dtype=bool)
         for begin, end in cuts:
             inside[begin:end] = True
         root[: self._loaded_rows][~inside] = 0.0
-        A = (self._matrix * root[..., None]).reshape(-1, p)
-        b = (self._effort * root).ravel()
+        A, b, squares = self._weighted(root)
+        p, size = A.shape[1], payload.shape[2]
         total = p + size * len(cuts)
         gram, right = np.eye(total), np.zeros(total)
-        gram[:p, :p] += A.T @ A
+        gram[:p, :p] += squares
         right[:p] = A.T @ b
         n = root.shape[1]
         X = (payload * root[: self._loaded_rows, :, None]).reshape(-1, size)
@@ -353,4 +364,14 @@ class _Problem:
             right[own] = X[rows].T @ b[rows]
         np.fill_diagonal(gram, gram.diagonal() + ROUNDING * gram.diagonal().max())
         factor = cho_factor(gram)
-        return cho_solve(factor, right), cho_solve(factor, np.eye(total)), payload
+        return cho_solve(factor, right), factor, payload
+
+    def _weighted(self, root: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the equations of the model errors with weights, A, b and A^T A.
+
+        They are kept for the next call, as only the payload's columns change in between.
+        """
+        if self._last is None or not np.array_equal(root, self._last[0]):
+            A = (self._matrix * root[..., None]).reshape(-1, self._matrix.shape[2])
+            self._last = root, (A, (self._effort * root).ravel(), A.T @ A)
+        return self._last[1]

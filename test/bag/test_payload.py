@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -20,10 +21,11 @@ LOAD = RigidPayload(1.5, [0.1, 0.0, 0.05], 0.002 * np.eye(3))
 OFFSETS = np.array([2.0, -3.0, 1.0])
 
 
-@pytest.fixture
-def bags(make_bag, make_motion, arm_urdf, tmp_path):
-    """A description, and bags with and without load whose efforts are off."""
-    (tmp_path / 'arm.urdf').write_text(arm_urdf)
+@pytest.fixture(scope='module')
+def recorded(bag_maker, make_motion, arm_urdf, tmp_path_factory):
+    """A folder with a description, and bags with and without load whose efforts are off."""
+    folder = tmp_path_factory.mktemp('payload')
+    (folder / 'arm.urdf').write_text(arm_urdf)
     time = np.arange(1501) / 100
     for name, payload, frequency in (
         ('loaded', {'tool': LOAD}, (2.1, 1.7, 2.6)),
@@ -34,9 +36,15 @@ def bags(make_bag, make_motion, arm_urdf, tmp_path):
         random = np.random.default_rng(1)
         motion.q = motion.q + 1e-5 * random.standard_normal(motion.q.shape)
         motion.effort = motion.effort + OFFSETS + 0.05 * random.standard_normal(motion.q.shape)
-        with make_bag(name) as bag:
+        with bag_maker(folder / name, 'mcap') as bag:
             bag.motion('/joint_states', motion)
-    return tmp_path
+    return folder
+
+
+@pytest.fixture
+def bags(recorded, tmp_path):
+    """The same in a folder of the test's own."""
+    return shutil.copytree(recorded, tmp_path, dirs_exist_ok=True)
 
 
 def command(bags, *more):
