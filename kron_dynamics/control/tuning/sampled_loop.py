@@ -10,11 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from kron_dynamics.exceptions import ParameterError
-from kron_dynamics.typing import FloatArray, IndexArray
+from kron_dynamics.typing import BoolArray, FloatArray, IndexArray
 
 # Delays nearer than this to a whole number of periods are rounded to it, periods.
 _ROUNDED = 1e-9
 _MOST_PERIODS = 20
+# Squarings of a transition matrix, and the norm below which the result surely is a contraction.
+_SQUARINGS, _CONTRACTION = 8, 0.5
 
 
 class SampledPlant(NamedTuple):
@@ -127,7 +129,24 @@ def closed_loop(plant: SampledPlant, P: FloatArray, V: FloatArray) -> FloatArray
 
 def growth(plant: SampledPlant, P: FloatArray, V: FloatArray) -> FloatArray:
     """Return the spectral radius of the closed loop, shape (N,): stable below 1."""
-    return np.asarray(np.abs(np.linalg.eigvals(closed_loop(plant, P, V))).max(axis=1))
+    return spectral_radius(closed_loop(plant, P, V))
+
+
+def spectral_radius(matrices: FloatArray) -> FloatArray:
+    """Return the largest absolute eigenvalue of matrices, shape (N,) for (N, m, m)."""
+    return np.asarray(np.abs(np.linalg.eigvals(matrices)).max(axis=1))
+
+
+def contracting(matrices: FloatArray) -> BoolArray:
+    """Return whose high powers are clearly contractions, shape (N,) for (N, m, m).
+
+    Their spectral radius is below 1; that of the others may be, too.
+    """
+    power = matrices
+    with np.errstate(over='ignore', invalid='ignore'):
+        for _ in range(_SQUARINGS):
+            power = power @ power
+        return np.asarray(np.square(power).sum(axis=(1, 2)) < _CONTRACTION**2)
 
 
 def single_joint_limit(

@@ -19,7 +19,6 @@ from kron_dynamics.control.tuning.effort_use import (
     tolerances_over_range,
 )
 from kron_dynamics.control.tuning.linear_machine import (
-    ModelErrors,
     linear_machine,
     lowest_mode,
     model_errors,
@@ -95,17 +94,14 @@ def tune(
     mode = lowest_mode(machine) / _TURN
     w = _TURN * f
 
-    def loops(errors: ModelErrors) -> SampledLoops:
-        return SampledLoops(machine, errors, w, damping_ratio, period, delay)
-
     coupled = bool((f != f[0]).any())
     single = single_joint_limit(period, delay, damping_ratio) / _TURN
-    exact_loops = loops(model_errors(machine, 0.0, coupled=coupled))
-    real_loops = loops(model_errors(machine, model_error, coupled=coupled))
-    bounds = real_loops.stable_range()
-    if not real_loops.stable():
+    errors = model_errors(machine, model_error, coupled=coupled)
+    loops = SampledLoops(machine, errors, w, damping_ratio, period, delay)
+    bounds = loops.stable_range()
+    if not loops.stable():
         fastest = int(f.argmax())
-        joint = fastest if f[fastest] > single else real_loops.fastest_joint()
+        joint = fastest if f[fastest] > single else loops.fastest_joint()
         raise ParameterError(
             refusal(
                 names[joint],
@@ -117,7 +113,8 @@ def tune(
             )
         )
     assert bounds is not None
-    exact = exact_loops.stable_range()
+    # The first case of each pose is the exact model.
+    exact = loops.of(np.arange(len(machine.q))).stable_range() if model_error else bounds
     kp, kd = w**2, 2.0 * damping_ratio * w
     hold = GravityHold(robot, period=period, flexible=flexible)
     tolerances, friction = tolerances_over_range(robot, kp, limit)
@@ -138,8 +135,8 @@ def tune(
         stable_to=f * bounds[1],
         exact_to=f * (bounds if exact is None else exact)[1],
         single_to=single,
-        least_rate=real_loops.least_rate(),
-        longest_delay=real_loops.longest_delay(),
+        least_rate=loops.least_rate(),
+        longest_delay=loops.longest_delay(),
         lowest_mode=mode,
         saturating_step=step,
         overloaded=overloaded,
@@ -153,10 +150,10 @@ def tune(
         effort_lead=0.5 * period + (delay if is_known else 0.0),
         state_timeout=max(_MISSED * period, _SHORTEST),
         pd_inertia_ratio=ratio,
-        pd_unstable=float((loops(pd).growth() >= 1.0).mean()),
+        pd_unstable=float((loops.growth_of(pd) >= 1.0).mean()),
         warnings=(),
     )
-    return replace(tuning, warnings=little_room(tuning, real_loops.least_rate(1.0 / ROOM)))
+    return replace(tuning, warnings=little_room(tuning, loops.least_rate(1.0 / ROOM)))
 
 
 def _positive(value: float, name: str, unit: str) -> float:

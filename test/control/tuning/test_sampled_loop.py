@@ -9,6 +9,7 @@ import pytest
 
 from kron_dynamics.control.tuning.sampled_loop import (
     closed_loop,
+    contracting,
     growth,
     sampled_plant,
     single_joint_limit,
@@ -108,3 +109,11 @@ def test_bounds_fall_with_delay_and_scale_with_the_rate():
 def test_delays_of_many_periods_are_refused():
     with pytest.raises(ParameterError, match=r'21 periods .* at most 20 periods'):
         single_joint_limit(PERIOD, 21 * PERIOD)
+
+
+def test_only_what_surely_is_stable_is_said_to_contract():
+    turn = np.array([[0.6, -0.8], [0.8, 0.6]])
+    radii = np.array([0.5, 0.99, 0.999, 1.0, 1.001, 1e300])
+    assert contracting(radii[:, None, None] * turn).tolist() == [True, True, *[False] * 4]
+    # Columns that grow for a while before they fall.
+    assert contracting(np.array([[[0.9, 1e6], [0.0, 0.9]]])).all()
