@@ -58,8 +58,8 @@ def test_it_is_the_motion_of_the_general_solution(assert_close: Any) -> None:
 
 
 def test_loops_stay_closed_and_energy_is_work() -> None:
-    """Ten minutes of travel, slew and luff; the drives carry the weight and push to and fro."""
-    seconds = 600.0
+    """Two minutes of travel, slew and luff; the drives carry the weight and push to and fro."""
+    seconds = 120.0
     robot = stacker()
     names = robot.joint_names
     actuated = [names.index(joint) for joint in robot.actuated]
@@ -71,11 +71,13 @@ def test_loops_stay_closed_and_energy_is_work() -> None:
         tau[actuated] = carry + pushes * np.sin([0.3 * t, 0.2 * t, 0.25 * t])
         return tau
 
-    found = simulate_reduced(
-        robot, luffed(0.02), np.zeros(3), efforts, duration=seconds, step=0.02
+    found, coarse = (
+        simulate_reduced(robot, luffed(0.02), np.zeros(3), efforts, duration=seconds, step=step)
+        for step in (0.02, 0.25)
     )
     model = robot.constrained.robot
-    assert np.abs(robot.residual(found.q)).max() < 1e-10
+    for each in (found, coarse):  # long steps open the loops, which are closed again
+        assert np.abs(robot.residual(each.q)).max() < 1e-10
     assert np.ptp(found.q, axis=0).min() > 1e-3
     power = np.array(
         [efforts(t, q, qd) @ qd for t, q, qd in zip(found.times, found.q, found.qd, strict=True)]
