@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from html.parser import HTMLParser
@@ -274,24 +275,23 @@ def cluster(workers):
             process.stderr.close()
 
 
-def test_a_cluster_gives_the_same_and_loses_nothing(recordings, of_all, tmp_path):
+def test_a_cluster_gives_the_same_and_loses_nothing(recordings, of_all, tmp_path, capsys):
     output = tmp_path / 'there'
     with cluster(2) as (address, workers):
-        command = [
-            sys.executable,
-            '-c',
-            'import sys; from kron_dynamics.cli import main; sys.exit(main(sys.argv[1:]))',
-            *('campaign', str(recordings), '--output', str(output)),
-            *('--format', 'csv', '--format', 'html', '--scheduler', address),
-        ]
-        environment = {**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, sys.path))}
-        process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
-        # One of the two is killed as soon as something is being worked on.
-        while process.poll() is None and not list(output.glob('bags/.*')):
-            time.sleep(0.01)
-        workers[0].send_signal(signal.SIGKILL)
-        told = process.communicate()[0]
-    assert process.returncode == 1, told
+
+        def kill_one() -> None:
+            """Kill one of the two as soon as something is being worked on."""
+            until = time.monotonic() + 120
+            while not list(output.glob('bags/.*')) and time.monotonic() < until:
+                time.sleep(0.01)
+            workers[0].send_signal(signal.SIGKILL)
+
+        killer = threading.Thread(target=kill_one)
+        killer.start()
+        code = campaign(recordings, output, '--format', 'html', '--scheduler', address)
+        killer.join()
+        assert workers[0].wait() == -signal.SIGKILL
+    assert code == 1, capsys.readouterr().out
     here, there = (folder / 'campaign.json' for folder in (of_all.output, output))
     assert there.read_bytes() == here.read_bytes()
     assert not list(output.rglob('.*'))
