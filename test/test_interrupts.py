@@ -10,7 +10,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from interrupts import PATIENCE, every_moment, interrupted
+from interrupts import PATIENCE, every_moment, hold_back, interrupted
 
 ROOT = Path(__file__).parents[1]
 STACKER = str(ROOT / 'urdf' / 'stacker_reclaimer.urdf')
@@ -106,7 +106,11 @@ sys.exit(command())
 def run(work: str) -> subprocess.CompletedProcess[str]:
     program = COMMAND.format(work=textwrap.indent(work, ' ' * 4))
     return subprocess.run(
-        [sys.executable, '-c', program], capture_output=True, text=True, timeout=PATIENCE
+        [sys.executable, '-c', program],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        preexec_fn=hold_back,
     )
 
 

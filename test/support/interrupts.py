@@ -18,7 +18,8 @@ ROOT = Path(__file__).parents[2]
 PATIENCE = 240.0
 
 
-def _hold_back() -> None:
+def hold_back() -> None:
+    """Prepare a process that is to be interrupted, before it is another program."""
     # SIGINT stays blocked while Python starts, when it would print a traceback of its own. Tests
     # in the background of a shell ignore SIGINT, which their children would inherit.
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
@@ -52,7 +53,7 @@ def interrupted(
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        preexec_fn=_hold_back,
+        preexec_fn=hold_back,
     )
     try:
         end = time.monotonic() + PATIENCE
