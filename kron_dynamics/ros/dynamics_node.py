@@ -139,6 +139,8 @@ class DynamicsNode(LifecycleNode):
         if description is None:
             self.get_logger().error('cannot configure: no robot_description received yet')
             return _FAILURE
+        if self._solvers is None and description.model.is_flexible:
+            self._solvers = self._background.submit(load_solvers)
         link = self._settings.value('tip_frame') or description.model.tip_link
         try:
             configured = ConfiguredRobot(carrying_robot(self._settings, description, link), link)
@@ -151,8 +153,8 @@ class DynamicsNode(LifecycleNode):
         except KronDynamicsError as error:
             self._note_error('cannot configure', error)
             return _FAILURE
-        if self._solvers is None and description.model.is_flexible:
-            self._solvers = self._background.submit(load_solvers)
+        if self._solvers is not None:
+            self._solvers.result()  # neither activation nor a reference must wait for an import
         timeout = self._settings.value('state_timeout')
         self._assembler = JointStateAssembler(robot.joint_names, timeout=timeout)
         self._supervision = StateSupervision(self, self._settings, robot, self._assembler)
@@ -166,8 +168,6 @@ class DynamicsNode(LifecycleNode):
         assert assembler is not None
         assert configured is not None
         assert supervision is not None
-        if self._solvers is not None:
-            self._solvers.result()  # references must not wait for an import
         now = time.monotonic()
         present, problem = assembler.state(now), supervision.obstacle(now)
         if self._simulated_time_forbidden():
