@@ -10,6 +10,7 @@ limits.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -80,10 +81,18 @@ def turned(joint: Joint, angle: Any) -> ScalarArray:
     Rodrigues' formula ([N] eq. (5)) in the form k k^T + cos (E - k k^T) + sin k~, which gives
     exact zeros and ones for axes along x, y or z.
     """
+    along, across, ahead = _about(joint)
+    turn: ScalarArray = cos(angle) * across + sin(angle) * ahead
+    return along + turn
+
+
+# Not computed again at every position: joints do not change. Few are in use at the same time.
+@functools.lru_cache(maxsize=256)
+def _about(joint: Joint) -> tuple[ScalarArray, ScalarArray, ScalarArray]:
+    """Return k k^T, E - k k^T and k~ of the joint's axis k, shape (3, 3) each."""
     k = joint.axis
     along = np.outer(k, k)
-    turn: ScalarArray = cos(angle) * (np.eye(3, dtype=int) - along) + sin(angle) * skew(k)
-    return along + turn
+    return along, np.eye(3, dtype=int) - along, skew(k)
 
 
 class JointKind(NamedTuple):

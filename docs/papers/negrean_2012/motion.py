@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from shared.claims import Check
-from shared.derivatives import axial, rate, slope
+from shared.derivatives import axial, rate, slope, with_rate
 from shared.exact import eye, largest
 
 from kron_dynamics.kinematics import (
@@ -128,17 +128,12 @@ def _jacobian(arm: Arm) -> list[Check]:
 
 def derivatives(function: Callable[[Any], Any], count: int) -> list[Any]:
     """Return the value and derivatives of a function of time at 0, `count` in all."""
-    found: list[Any] = []
-    for order in range(count):
-        found.append(nested(function, order))
-    return found
-
-
-def nested(function: Callable[[Any], Any], order: int) -> Any:
-    """Return the derivative of given order of a function of time at 0."""
-    if order == 0:
-        return function(0)
-    return rate(lambda t: nested(lambda s: function(t + s), order - 1))
+    if count == 1:
+        return [function(0)]
+    lower, changes = with_rate(
+        lambda t: np.array(derivatives(lambda s: function(t + s), count - 1))
+    )
+    return [*lower, changes[-1]]
 
 
 def _angular(arm: Arm) -> list[Check]:
