@@ -231,7 +231,7 @@ def make_motion() -> type[Motion]:
     return Motion
 
 
-@pytest.fixture
+@pytest.fixture(scope='session')
 def arm_motion(arm: kd.Robot) -> Callable[..., Motion]:
     """Return a function that moves the arm: arm_motion(duration=10, rate=100, start=5)."""
 
