@@ -96,10 +96,10 @@ def test_a_stiff_machine_shows_no_vibration(model, seed, tip):
     assert np.isnan([mode.frequency for mode in content.modes]).all()
 
 
-def swung(scale: float, seed: int) -> Run:
+def swung(scale: float, seed: int, duration: float) -> Run:
     """A stiff machine in wide motion of several sines a joint, with efforts of a scale."""
     robot, rng, period = STACKER.robot(bends=False), np.random.default_rng(seed), 0.01
-    time = period * np.arange(1.0, 20_001.0)
+    time = period * np.arange(1.0, duration / period + 1.0)
     rate, phase = rng.uniform(0.5, 2.0, (3, 3)), rng.uniform(0.0, 6.0, (3, 3))
     angle = time[:, None, None] * rate + phase
     q = np.array(STACKER.pose) + 0.4 * np.sin(angle).sum(axis=1)
@@ -116,7 +116,7 @@ def swung(scale: float, seed: int) -> Run:
 
 @pytest.mark.parametrize('seed', some_of(tuple(range(4)), (1,)))
 def test_wide_motion_of_a_stiff_machine_leaves_nothing_but_noise(model, seed):
-    content = modal_content(model, swung(1.0, seed), TIP, SOURCES)
+    content = modal_content(model, swung(1.0, seed, 200.0), TIP, SOURCES)
     assert content.windows > 10
     for mode in content.modes:
         assert not mode.seen
@@ -126,7 +126,8 @@ def test_wide_motion_of_a_stiff_machine_leaves_nothing_but_noise(model, seed):
 
 @pytest.mark.parametrize('seed', some_of((1, 5), (1,)))
 def test_what_a_wrong_mass_leaves_at_one_frequency_is_no_vibration(model, seed):
-    content = modal_content(model, swung(1.1, seed), TIP, SOURCES)
+    # Long: what looks like a vibration by mistake does so the more, the more there is of it.
+    content = modal_content(model, swung(1.1, seed, 300.0), TIP, SOURCES)
     assert not any(mode.seen for mode in content.modes)
     assert max(mode.evidence for mode in content.modes) > 6.0
 
