@@ -196,16 +196,16 @@ def moved(machine: Machine, robot: kd.Robot, duration: float, seed: int = 0) -> 
         command = robot.rigid.gravity_vector(wanted) + inertia * (push + error)
         command = command + robot.rigid.joint_friction(rate)
         plant.advance(pending, machine.period, machine.period / steps)
-        before = plant.effort, plant.acceleration(plant.q, plant.qd)
+        before = plant.effort, plant.qdd
         pending = command
         plant.advance(pending, 0.0, machine.period)
-        after = plant.effort, plant.acceleration(plant.q, plant.qd)
+        after = plant.effort, plant.qdd
         # Efforts jump with each command; sensors measure the mean of before and after.
         effort, qdd = (0.5 * (one + two) for one, two in zip(before, after, strict=True))
-        acceleration = link.acceleration(plant.q, plant.qd, qdd)
-        rows.append((plant.q[:n], plant.qd[:n], effort, acceleration))
-    q, qd, effort, tip = (np.array(each) for each in zip(*rows, strict=True))
-    return Truth(machine.period * np.arange(1.0, len(q) + 1.0), q, qd, effort, tip)
+        rows.append((plant.q, plant.qd, qdd, effort))
+    q, qd, qdd, effort = (np.array(each) for each in zip(*rows, strict=True))
+    time = machine.period * np.arange(1.0, len(q) + 1.0)
+    return Truth(time, q[:, :n], qd[:, :n], effort, link.acceleration(q, qd, qdd))
 
 
 def recorded(machine: Machine, truth: Truth, seed: int, *, tip: bool = True) -> Run:

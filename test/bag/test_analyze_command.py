@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 
 import numpy as np
@@ -15,10 +16,10 @@ from kron_dynamics.cli import main
 pytestmark = pytest.mark.interpreted
 
 
-@pytest.fixture
-def two_runs(make_bag, arm, arm_urdf, arm_motion):
+@pytest.fixture(scope='module')
+def recorded(bag_maker, arm, arm_urdf, arm_motion, tmp_path_factory):
     """Return a bag laid out as the demo's: two runs under namespaces, and other topics."""
-    with make_bag('demo_bag') as bag:
+    with bag_maker(tmp_path_factory.mktemp('recorded') / 'demo_bag', 'mcap') as bag:
         for space, scale in (('/computed_torque', 1.0), ('/pd', 0.9)):
             motion = arm_motion(duration=6.0)
             acceleration = arm.frame('tool').acceleration(motion.q, motion.qd, motion.qdd)
@@ -35,6 +36,12 @@ def two_runs(make_bag, arm, arm_urdf, arm_motion):
                 bag.acceleration(f'{space}/dynamics_node/tip_acceleration', time, acceleration[k])
             bag.raw(f'{space}/dynamics_node/reference', 'trajectory_msgs/msg/JointTrajectory', b'')
     return bag.path
+
+
+@pytest.fixture
+def two_runs(recorded, tmp_path):
+    """Return a copy of the bag for a test of its own."""
+    return shutil.copytree(recorded, tmp_path / recorded.name)
 
 
 def error_of(capsys):

@@ -101,12 +101,14 @@ def finding(path: Path, urdf: Path) -> str | None:
     return f'{seconds:.1f} s of processor time' if seconds > _SLOW else None
 
 
-def check(urdf: Path, storage: str, flips: int, seed: int, step: int = 1) -> list[str]:
-    """Return all findings for a robot's recording in one storage format."""
+def check(
+    urdf: Path, storage: str, flips: int, seed: int, step: int = 1, count: int = 1500
+) -> list[str]:
+    """Return all findings for a robot's recording of `count` messages in one storage format."""
     robot, found = kd.load(urdf), []
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with tempfile.TemporaryDirectory() as place:
-        file = write_bag(Path(place) / 'bag', robot, storage)
+        file = write_bag(Path(place) / 'bag', robot, storage, count)
         damaged = Path(place) / f'damaged{file.suffix}'
         for damage in damages(file.read_bytes(), flips, seed, step):
             damaged.write_bytes(damage.data)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 
 import numpy as np
 import pytest
@@ -21,10 +22,10 @@ LOG_START = 1_700_000_000_000_000_000
 COUNT = 4000
 
 
-@pytest.fixture
-def long_bag(make_bag):
+@pytest.fixture(scope='module')
+def recorded(bag_maker, tmp_path_factory):
     """A bag of several chunks, recorded out of order within and across them."""
-    with make_bag() as bag:
+    with bag_maker(tmp_path_factory.mktemp('recorded') / 'bag', 'mcap') as bag:
         # Bytes of another topic fill the chunks.
         order = list(range(COUNT))
         for k in range(0, COUNT - 40, 37):
@@ -38,6 +39,12 @@ def long_bag(make_bag):
                 bag.joint_state('/joint_states', 1.0 + 1e-3 * k, ['a', 'b'], [k, -k])
                 bag.acceleration('/tip', 1.0 + 1e-3 * k, range(6))
     return bag.path
+
+
+@pytest.fixture
+def long_bag(recorded, tmp_path):
+    """A copy of the bag, to be damaged."""
+    return shutil.copytree(recorded, tmp_path / 'bag')
 
 
 def read(reader_class, path):
