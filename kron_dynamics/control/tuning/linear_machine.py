@@ -116,6 +116,10 @@ class ModelErrors(NamedTuple):
     inertia: FloatArray
     weight: FloatArray
 
+    def of(self, which: IndexArray) -> ModelErrors:
+        """Return the cases with these indices."""
+        return ModelErrors(self.pose[which], self.inertia[which], self.weight[which])
+
 
 def model_errors(machine: LinearMachine, error: float, *, coupled: bool) -> ModelErrors:
     """Return models with inertia M_hat of relative error up to eig(M^-1 M_hat) = 1 -+ error.

@@ -58,8 +58,7 @@ class SampledLoops:
         self._w, self._z = frequency, damping_ratio
         self._period, self._delay = period, delay
         self._plant = self._sampled(np.arange(len(machine.q)), period, delay)
-        self._everything = np.arange(len(errors.pose))
-        self._given = self._growth(self._everything, 1.0)
+        self._given = self.growth_of(errors)
         self._hard = self._worst(self._given)
         self._last = 0  # place in it of the case that was the last to be the least stable one
 
@@ -69,22 +68,20 @@ class SampledLoops:
         Args:
             cases: their indices, shape (C,).
         """
-        some, errors = copy.copy(self), self._errors
-        some._errors = ModelErrors(errors.pose[cases], errors.inertia[cases], errors.weight[cases])
-        some._everything = np.arange(len(cases))
+        some = copy.copy(self)
+        some._errors = self._errors.of(cases)
         some._given = self._given[cases]
         some._hard = self._worst(some._given)
         return some
 
-    def growth_of(self, errors: ModelErrors) -> FloatArray:
-        """Return the spectral radius of each case of other models, shape (C,); stable below 1.
+    def growth_of(self, errors: ModelErrors, factor: float = 1.0) -> FloatArray:
+        """Return the spectral radius of each case of any models, shape (C,); stable below 1.
 
         Args:
-            errors: C cases of other models of the machine.
+            errors: C cases of models of the machine.
+            factor: factor on the natural frequencies of all joints.
         """
-        w = self._w
-        P, V = errors.inertia * w**2 - errors.weight, errors.inertia * (2.0 * self._z * w)
-        return growth(self._plant.of(errors.pose), P, V)
+        return growth(self._plant.of(errors.pose), *self._gains(errors, factor))
 
     def growth(self, factor: float = 1.0) -> FloatArray:
         """Return the spectral radius of each case, shape (C,); stable below 1.
@@ -92,15 +89,17 @@ class SampledLoops:
         Args:
             factor: factor on the natural frequencies of all joints.
         """
-        return self._given if factor == 1.0 else self._growth(self._everything, factor)
+        return self._given if factor == 1.0 else self.growth_of(self._errors, factor)
 
     def stable(self, factor: float = 1.0) -> bool:
         """Return whether all cases are stable with the natural frequencies times a factor."""
-        if (self._growth(self._hard, factor) >= 1.0).any():
+        if factor == 1.0:
+            return bool((self._given < 1.0).all())
+        if (self.growth_of(self._errors.of(self._hard), factor) >= 1.0).any():
             return False
         # Eigenvalues take long, and most cases are clearly stable.
-        gains = self._gains(self._everything, factor)
-        loops = closed_loop(self._plant.of(self._errors.pose), *gains)
+        plant = self._plant.of(self._errors.pose)
+        loops = closed_loop(plant, *self._gains(self._errors, factor))
         unsure = np.flatnonzero(~contracting(loops))
         found = spectral_radius(loops[unsure])
         if (found < 1.0).all():
@@ -164,13 +163,13 @@ class SampledLoops:
 
     def fastest_joint(self, factor: float = 1.0) -> int:
         """Return the joint with the most kinetic energy in the least stable mode."""
-        cases = self._everything[[int(self.growth(factor).argmax())]]
-        plant = self._plant.of(self._errors.pose[cases])
-        values, vectors = np.linalg.eig(closed_loop(plant, *self._gains(cases, factor))[0])
+        case = self._errors.of(np.array([self.growth(factor).argmax()]))
+        plant = self._plant.of(case.pose)
+        values, vectors = np.linalg.eig(closed_loop(plant, *self._gains(case, factor))[0])
         n = self._machine.M.shape[1]
         y = vectors[:n, np.abs(values).argmax()]
         # Kinetic energy of each joint: its share of conj(q) M q.
-        pose = int(self._errors.pose[cases[0]])
+        pose = int(case.pose[0])
         q = np.linalg.inv(np.linalg.cholesky(self._machine.M[pose])).T @ y
         energy = np.abs(np.real(np.conj(q) * (self._machine.M[pose] @ q)))
         return int(energy[: len(self._w)].argmax())
@@ -179,24 +178,19 @@ class SampledLoops:
         M, D, K = (terms[poses] for terms in self._machine[1:4])
         return sampled_plant(M, D, K, len(self._w), period, delay)
 
-    def _gains(self, cases: IndexArray, factor: float) -> tuple[FloatArray, FloatArray]:
+    def _gains(self, errors: ModelErrors, factor: float) -> tuple[FloatArray, FloatArray]:
         w = factor * self._w
-        inertia = self._errors.inertia[cases]
-        return inertia * w**2 - self._errors.weight[cases], inertia * (2.0 * self._z * w)
+        return errors.inertia * w**2 - errors.weight, errors.inertia * (2.0 * self._z * w)
 
     def _any_unstable(self, plant: SampledPlant, factor: float) -> bool:
         """Return whether one of the hardest cases is unstable, with machines in their poses."""
-        loops = closed_loop(plant, *self._gains(self._hard, factor))
+        loops = closed_loop(plant, *self._gains(self._errors.of(self._hard), factor))
         # Mostly it is the same one, which alone takes a tenth of the time.
         if self._last < len(loops) and spectral_radius(loops[[self._last]])[0] >= 1.0:
             return True
         found = spectral_radius(loops)
         self._last = int(found.argmax())
         return bool(found[self._last] >= 1.0)
-
-    def _growth(self, cases: IndexArray, factor: float) -> FloatArray:
-        plant = self._plant.of(self._errors.pose[cases])
-        return growth(plant, *self._gains(cases, factor))
 
     def _worst(self, growths: FloatArray) -> IndexArray:
         return np.argsort(growths)[-_HARDEST:]
