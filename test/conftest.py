@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hurried_compiler import hurry
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from public_vectors import reads_vectors
@@ -31,9 +32,6 @@ ROBOTS = PROJECT / 'test' / 'robots'
 KERNELS = 'KRON_DYNAMICS_TEST_KERNELS'
 # The compiler that is asked for.
 COMPILER = os.environ.get('CC')
-# It takes half the time without optimization, and kernels have the same bits, as
-# kernels/test_levels.py shows.
-UNOPTIMIZED = f'{COMPILER or "cc"} -O0'
 # Folders of tests about compiled code.
 ABOUT_CODE = ('kernels', 'export')
 NAMES = sorted(path.stem for path in ROBOTS.glob('*.urdf'))
@@ -194,7 +192,7 @@ def compiler_where_it_matters(request: pytest.FixtureRequest) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         hurried = request.node.get_closest_marker('hurried') or not {*ABOUT_CODE} & {*folders}
         if hurried and not request.config.getoption('--long'):
-            patch.setenv('CC', UNOPTIMIZED)
+            hurry(patch)
         with compiler_as_marked(request.node):
             yield
 

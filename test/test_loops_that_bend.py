@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import functools
-import os
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
+from hurried_compiler import hurry
 from long_runs import some_of
 from scipy.linalg import expm
 from uncompiled import ConstrainedOnFloats, OnFloats
@@ -176,7 +176,7 @@ def test_small_motions_of_a_boom_in_its_loops_are_the_linear_ones(
 ) -> None:
     """Half the disturbance leaves a quarter of the error; drives hold their efforts."""
     # Compiling takes longer than the motion, which has the same bits at every level.
-    monkeypatch.setenv('CC', f'{os.environ.get("CC", "cc")} -O0')
+    hurry(monkeypatch)
     robot = reduced.__wrapped__()  # with kernels of its own, which are compiled
     q, linear = hanging()
     tau = np.zeros(9)

@@ -18,7 +18,9 @@ COUNT = 400
 BEGIN = 1_700_000_000_000_000_000
 
 
-def test_what_waits_at_the_end_of_a_run_is_recorded(ros, tmp_path):
+@pytest.fixture
+def recording(ros, tmp_path):
+    """A recorder of the states of a run, and what publishes them."""
     from kron_dynamics.ros.demo.recorder import BagRecorder
 
     node, sender = (rclpy.create_node(name) for name in ('recording', 'sending'))
@@ -27,51 +29,58 @@ def test_what_waits_at_the_end_of_a_run_is_recorded(ros, tmp_path):
     publisher = sender.create_publisher(JointState, 'states', 1000)
     while publisher.get_subscription_count() == 0:
         time.sleep(0.01)
-    for k in range(COUNT):
+    yield recorder, publisher
+    for each in (node, sender):
+        each.destroy_node()
+
+
+def publish(publisher, count):
+    for k in range(count):
         message = JointState(name=['j'], position=[float(k)])
         message.header.stamp.sec = k
         publisher.publish(message)
+
+
+def recorded(recorder, path):
+    """Wait for what is on its way, and return the recorded states."""
     recorder.catch_up(lambda: time.sleep(0.05))
     recorder.close()
-    states = read_bag(tmp_path / 'bag').joint_states['/run/joint_states']
+    return read_bag(path).joint_states['/run/joint_states']
+
+
+def test_what_waits_at_the_end_of_a_run_is_recorded(recording, tmp_path):
+    recorder, publisher = recording
+    publish(publisher, COUNT)
+    states = recorded(recorder, tmp_path / 'bag')
     assert states.values(['j'], 'position')[:, 0].tolist() == list(range(COUNT))
-    for each in (node, sender):
-        each.destroy_node()
 
 
-def test_messages_sent_again_are_recorded_in_the_order_of_delivery(ros, tmp_path):
-    from kron_dynamics.ros.demo.recorder import BagRecorder
-
+def test_messages_sent_again_are_recorded_in_the_order_of_delivery(recording, tmp_path):
+    recorder, publisher = recording
     # The first two were lost and sent again; two came in one nanosecond.
     arrived = [BEGIN + k for k in (40, 50, 30, 60, 60)]
-    node, sender = (rclpy.create_node(name) for name in ('recording_late', 'sending_late'))
-    recorder = BagRecorder(node, tmp_path / 'bag')
-    recorder.record(JointState, 'late', '/run/joint_states', 10)
-    publisher = sender.create_publisher(JointState, 'late', 10)
-    while publisher.get_subscription_count() == 0:
-        time.sleep(0.01)
-    for k in range(len(arrived)):
-        publisher.publish(JointState(name=['j'], position=[float(k)]))
-
-    class Handle:
-        def take_message(self, message_type, raw):
-            if (taken := topic.subscription.handle.take_message(message_type, raw)) is not None:
-                data, _ = taken
-                return data, {'received_timestamp': arrived.pop(0)}
+    publish(publisher, len(arrived))
+    actual = recorder._topics[0].subscription
 
     class Subscription:
-        handle, msg_type = Handle(), JointState
+        """The actual one, but for the times of arrival."""
 
-    topic = recorder._topics[0]
-    recorder._topics[0] = topic._replace(subscription=Subscription())
+        msg_type = JointState
+
+        @property
+        def handle(self):
+            return self
+
+        def take_message(self, message_type, raw):
+            taken = actual.handle.take_message(message_type, raw)
+            return taken and (taken[0], {'received_timestamp': arrived.pop(0)})
+
+    recorder._topics[0] = recorder._topics[0]._replace(subscription=Subscription())
     recorder.catch_up(lambda: time.sleep(0.05))
-    recorder._topics[0] = topic
-    recorder.close()
-    states = read_bag(tmp_path / 'bag').joint_states['/run/joint_states']
+    recorder._topics[0] = recorder._topics[0]._replace(subscription=actual)
+    states = recorded(recorder, tmp_path / 'bag')
     assert states.values(['j'], 'position')[:, 0].tolist() == [0.0, 1.0, 2.0, 3.0, 4.0]
     assert (np.diff(states.log_time) > 0).all()
-    for each in (node, sender):
-        each.destroy_node()
 
 
 def test_others_who_tell_their_diagnostics_hold_nothing_up(ros, tmp_path):

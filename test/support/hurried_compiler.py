@@ -1,0 +1,17 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The compiler of kernels without optimization."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+
+def hurry(patch: pytest.MonkeyPatch) -> None:
+    """Let kernels be compiled without optimization.
+
+    It takes half the time, and kernels have the same bits, as kernels/test_levels.py shows.
+    """
+    patch.setenv('CC', f'{os.environ.get("CC", "cc")} -O0')
