@@ -21,7 +21,8 @@ from kron_dynamics.kernels.loops.trace import LoopTrace
 _STACK = 65536
 # Most numbers per state for which one state per SIMD lane pays: eight states fill 1 MB of cache.
 _LANES_PAY = 16384
-# The loops of one state are faster with the loop optimizations that gcc enables with -O3.
+# The loops of one state are faster with the loop optimizations that gcc enables with -O3; without
+# any optimization (-O0) they get none either.
 LOOP_MACROS = """
 #if defined(__clang__)
 /* Whatever it makes of a loop is right. */
@@ -29,7 +30,11 @@ LOOP_MACROS = """
 #define FASTER
 #define ANY_ORDER _Pragma("clang loop vectorize(assume_safety)")
 #elif defined(__GNUC__)
+#if defined(__OPTIMIZE__)
 #define FASTER __attribute__((optimize("O3")))
+#else
+#define FASTER
+#endif
 #define ANY_ORDER _Pragma("GCC ivdep")
 #else
 #define FASTER
