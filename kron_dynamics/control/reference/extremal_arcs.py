@@ -305,13 +305,23 @@ def _add_stiff(steps: _Steps, rows: ArcRows, h: FloatArray, which: BoolArray) ->
         )
         good = (a > 0.0) & (a1 >= 0.0) & (b > 0.0) & (b1 > 0.0)
         at = (k[good], row[good])
-        size, a, a1, b, b1, room, room1 = (
-            values[good] for values in (h[k, 0], a, a1, b, b1, room, room1)
-        )
-        w, w1 = size * b, size * b1
-        both = (a + w) * 2.0 * (a1 + w1) - (a + 0.5 * w) * (a1 + 2.0 * w1)
-        factor[at] = 1.0 - w * (2.0 * a1 + w1) / both
-        constant[at] = size * (2.0 * room * a1 + w * room1) / both
+        found = (values[good] for values in (h[k, 0], a, a1, b, b1, room, room1))
+        factor[at], constant[at] = _stiff_steps(*found)
+
+
+def _stiff_steps(
+    size: FloatArray,
+    a: FloatArray,
+    a1: FloatArray,
+    b: FloatArray,
+    b1: FloatArray,
+    room: FloatArray,
+    room1: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Return factor and constant of the steps of stiff limits, from their terms at both places."""
+    w, w1 = size * b, size * b1
+    both = (a + w) * 2.0 * (a1 + w1) - (a + 0.5 * w) * (a1 + 2.0 * w1)
+    return 1.0 - w * (2.0 * a1 + w1) / both, size * (2.0 * room * a1 + w * room1) / both
 
 
 def _from_rest(

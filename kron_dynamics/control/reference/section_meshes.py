@@ -170,8 +170,9 @@ def _graded(nodes: FloatArray) -> FloatArray:
     """Divide intervals until none is more than _GROWTH times as long as a neighbour."""
     while True:
         padded = np.full(nodes.size + 1, np.inf)
-        sizes = np.subtract(nodes[1:], nodes[:-1], out=padded[1:-1])
-        long = np.flatnonzero(sizes > 1.001 * _GROWTH * np.minimum(padded[:-2], padded[2:]))
+        sizes: FloatArray = np.subtract(nodes[1:], nodes[:-1], out=padded[1:-1])
+        shorter: FloatArray = np.minimum(padded[:-2], padded[2:])
+        long = np.flatnonzero(sizes > 1.001 * _GROWTH * shorter)
         if not long.size:
             return nodes
         before, after, half = padded[long], padded[long + 2], 0.5 * sizes[long]
