@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -174,6 +175,17 @@ def tree_text(n: int, seed: int = 4) -> str:
         axis = axis if axis.any() else (0, 0, -1)
         parts += [link_text(k, rng), joint_text(k, parent, kind, axis, rng, more)]
     return f'<robot name="tree">{"".join(parts)}</robot>'
+
+
+def numbered_breadth_first(model: RobotModel) -> RobotModel:
+    """Return the robot with bodies numbered so that what a joint carries is scattered."""
+    count = len(model.joints)
+    order = sorted(range(count), key=lambda k: (len(model.paths[k]), -k))
+    place = {k: order.index(k) for k in range(count)} | {-1: -1}
+    joints = [replace(model.joints[k], parent=place[model.joints[k].parent]) for k in order]
+    frames = {name: replace(frame, body=place[frame.body]) for name, frame in model.frames.items()}
+    bodies = tuple(model.bodies[k] for k in order)
+    return replace(model, joints=tuple(joints), bodies=bodies, frames=frames)
 
 
 class Case(NamedTuple):

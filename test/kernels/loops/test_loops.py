@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from loop_cases import (
     chain_text,
     check,
     make_case,
+    numbered_breadth_first,
     record,
     states,
     tree_text,
@@ -42,8 +42,8 @@ OF_A_TREE = (
     *(*SOME, 'regressor', 'kinematic_hessian', 'jerk', 'linearization', 'external_wrench'),
     *('inverse_dynamics_rate', 'second_order_acceleration_energy'),
 )
-# Takes half the time. Loops of one state are optimized all the same, and vectors of states, those
-# of the chain and of a tree that is numbered in another way.
+# Takes half the time. What is optimized is the chain and a tree that is numbered in another way;
+# test_analysis.py shows which loops may be, for all quantities.
 HURRY = ('-O0',)
 NAMES = sorted(path.stem for path in (Path(__file__).parents[2] / 'robots').glob('*.urdf'))
 
@@ -147,15 +147,7 @@ def test_random_trees(
     'names', some_of([list(SOME[:2]), list(SOME[2:])], [list(SOME[:2])]), ids=repr
 )
 def test_any_numbering_of_the_joints(names: list[str], tmp_path: Path, assert_close: Any) -> None:
-    # Breadth first: what a joint carries is scattered among the rest.
-    model = load_model(tree_text(20))
-    order = sorted(range(20), key=lambda k: (len(model.paths[k]), -k))
-    place = {k: order.index(k) for k in range(20)} | {-1: -1}
-    joints = [replace(model.joints[k], parent=place[model.joints[k].parent]) for k in order]
-    frames = {name: replace(frame, body=place[frame.body]) for name, frame in model.frames.items()}
-    bodies = tuple(model.bodies[k] for k in order)
-    other = replace(model, joints=tuple(joints), bodies=bodies, frames=frames)
-    case = make_case(other, tmp_path, names)
+    case = make_case(numbered_breadth_first(load_model(tree_text(20))), tmp_path, names)
     for name in names:
         check(case, name, assert_close)
 
