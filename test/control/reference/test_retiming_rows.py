@@ -57,6 +57,19 @@ def test_rows_of_velocities_are_squared_rates_over_their_bound_at_nodes_and_midp
     np.testing.assert_allclose(at_nodes, share[::2] * motion.x, rtol=1e-12)
     x = motion.at(mesh.nodes[:-1] + 0.5 * mesh.sizes)[0]
     np.testing.assert_allclose(at_middles[:-1], share[1::2] * x, rtol=1e-12)
+    assert at_middles[-1] == 0.0  # there is no interval behind the last node
+    assert not about[1].any()  # the only joint
+
+
+def test_rows_of_velocities_are_those_of_the_joint_that_is_nearest_to_its_limit(mesh, c, rng):
+    mesh, limits = of_any_machine(mesh, rng)
+    together = rows_of(mesh, limits)
+    each = [
+        rows_of(mesh, limits._replace(velocity=np.where(np.arange(3) == k, 2.0, np.inf)))
+        for k in range(3)
+    ]
+    values = [rows.values(c)[:, about[0] == VELOCITY] for rows, about in (together, *each)]
+    np.testing.assert_allclose(values[0][:, 0], np.max(values[1:], axis=0)[:, 0], rtol=1e-12)
 
 
 def of_any_machine(mesh, rng):
@@ -100,6 +113,10 @@ def test_rows_of_effort_rates_are_slopes_of_efforts_at_both_ends_of_each_interva
             np.testing.assert_allclose(values[k, of_joint], both, rtol=1e-9, atol=1e-9)
             bounds = 1.0 / np.sqrt([*x[k : k + 2], *x[k : k + 2]])
             np.testing.assert_allclose(slack[k, of_joint], bounds - both, rtol=1e-9, atol=1e-9)
+    rates = about[0] == EFFORT_RATE
+    assert not values[-1, rates].any()  # there is no interval behind the last node
+    # The bounds of all other quantities are theirs at any rate.
+    np.testing.assert_allclose(slack[:, ~rates], 1.0 - values[:, ~rates], rtol=1e-12)
 
 
 def test_near_bounds_is_what_in_some_place_is_nearly_the_most_used_of_its_kind():
