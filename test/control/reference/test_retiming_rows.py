@@ -23,7 +23,12 @@ from kron_dynamics.control.reference.path_terms import (
     Limits,
     PathTerms,
 )
-from kron_dynamics.control.reference.retiming_rows import near_bounds, rows_of
+from kron_dynamics.control.reference.retiming_rows import (
+    chosen_rows,
+    near_bounds,
+    rows_of,
+    tightened,
+)
 from kron_dynamics.control.reference.section_meshes import rest_map_of
 
 pytestmark = pytest.mark.interpreted
@@ -74,7 +79,8 @@ def test_rows_of_velocities_are_those_of_the_joint_that_is_nearest_to_its_limit(
 
 def of_any_machine(mesh, rng):
     """The mesh with any terms of three joints; the second one has a limited velocity only."""
-    terms = PathTerms(*rng.normal(size=(len(mesh.terms), mesh.places.size, 3)))
+    terms = PathTerms(*rng.normal(size=(6, mesh.places.size, 3)))
+    terms = terms._replace(weight=rng.uniform(-0.7, 0.7, terms.weight.shape))
     limits = Limits(np.full(3, 2.0), *([0.8, np.inf, 1.3] * rng.uniform(1.0, 2.0, (3, 1))))
     return replace(mesh, terms=terms), limits
 
@@ -122,16 +128,45 @@ def test_rows_of_effort_rates_are_slopes_of_efforts_at_both_ends_of_each_interva
 def test_near_bounds_is_what_in_some_place_is_nearly_the_most_used_of_its_kind():
     values = np.array(
         [
-            # velocity, efforts..., effort rates
-            [0.0, 10.0, -7.0, 5.0, 0.0, 0.001, 0.0005],
-            [0.0, 10.0, -1.0, 5.0, 1.0, 0.001, 0.0005],
-            [0.0, 0.10, 0.0, 0.05, 0.3, 0.000, 0.0000],
+            # efforts, velocity, effort rates
+            [10.0, -7.0, 5.0, 0.0, 0.0, 0.001, 0.0005],
+            [10.0, -1.0, 5.0, 1.0, 0.0, 0.001, 0.0005],
+            [0.10, 0.0, 0.05, 0.3, 0.0, 0.000, 0.0000],
         ]
     )
     # Not: half as used as the most used one in all places; the most used one where little is.
-    expected = [True, True, True, False, False, True, False]
-    quantities = [VELOCITY, *4 * [EFFORT], *2 * [EFFORT_RATE]]
+    expected = [True, True, False, False, True, True, False]
+    quantities = [*4 * [EFFORT], VELOCITY, *2 * [EFFORT_RATE]]
     none = np.zeros((3, *values.shape))
     rows = Rows(none, values, np.ones((3, 3, 2)), np.zeros(2, dtype=int))
     about = np.array([quantities, 7 * [0]])
     np.testing.assert_array_equal(near_bounds(rows, np.ones(5), about), expected)
+
+
+def test_chosen_rows_leave_the_same_room(mesh, c, rng):
+    mesh, limits = of_any_machine(mesh, rng)
+    rows, about = rows_of(mesh, limits)
+    kept = rng.uniform(size=about.shape[1]) > 0.5
+    slack, slopes = rows.slack(c)
+    found = chosen_rows(rows, kept).slack(c)
+    np.testing.assert_array_equal(found[0], slack[:, kept])
+    np.testing.assert_array_equal(found[1], slopes[:, :, kept])
+
+
+def test_rows_are_tightened_by_what_was_exceeded_in_the_intervals_beside_each_node(mesh, c, rng):
+    """The motion slowed until it keeps the limit there uses as much of them as before."""
+    mesh, limits = of_any_machine(mesh, rng)
+    rows, about = rows_of(mesh, limits)
+    used = rng.uniform(0.5, 1.5, (4, mesh.sizes.size, 3))
+    before, after = rows.values(c), tightened(rows, about, used).values(c)
+    for row, (quantity, joint) in enumerate(about.T):
+        peaks = used[quantity].max(axis=1) if quantity == VELOCITY else used[quantity, :, joint]
+        for k in range(mesh.nodes.size):
+            peak, still = max(1.0, *peaks[max(k - 1, 0) : k + 1]), 0.0
+            if quantity == VELOCITY:  # rows are of squares
+                peak = peak**2
+            elif quantity == EFFORT:  # weight does not become less
+                still = rows.constant[k, row]
+            slower = (1.0 - still) / (peak - still)
+            kept = still + slower * (after[k, row] - still)
+            assert kept == pytest.approx(before[k, row], rel=1e-9, abs=1e-12)
