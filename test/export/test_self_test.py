@@ -31,6 +31,15 @@ def test_positions_are_spread_within_their_ranges():
     np.testing.assert_allclose(q.mean(axis=0), (lower + upper) / 2, atol=0.1 * (upper - lower)[1])
 
 
+@pytest.mark.parametrize('real', ['float', 'double'])
+def test_numbers_given_to_an_export_are_those_of_its_kind(real):
+    """Else it would be compared with equations of other numbers than it is given."""
+    robot = kd.load(ROBOTS / 'planar_2r.urdf')
+    library = export_library(robot, prefix='arm', quantities=['mass_matrix'], real=real)
+    (q,) = states(library, library.functions[0], 10, seed=1)
+    assert (q.astype(np.float32) == q).all() == (real == 'float')
+
+
 @pytest.mark.parametrize('a', [0.0, 1.0, -2.0, np.inf, np.nan])
 @pytest.mark.parametrize('b', [0.0, -0.0, 1.0, -4.0, np.inf])
 def test_quotients_are_those_of_floats_by_zero_too(a, b):

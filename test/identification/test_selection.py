@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,9 @@ import pytest
 import kron_dynamics as kd
 from kron_dynamics.dynamics.friction import friction_coefficients
 from kron_dynamics.identification import selection
+from kron_dynamics.identification.cross_validation import FOLDS
 from kron_dynamics.identification.motion import Motion
-from kron_dynamics.identification.selection import PASSAGES, choose_structure
+from kron_dynamics.identification.selection import PASSAGES, choose_structure, usual_values
 from kron_dynamics.identification.structure import Structure
 
 pytestmark = pytest.mark.interpreted
@@ -99,3 +101,16 @@ def test_of_candidates_by_size_one_may_be_worse_but_not_two(
     assert widths[:4] == [2, 4, 8, 16] and set(widths[4:]) == {4}
     assert {trial.presliding for trial in tried} == {0.0, 0.1, 0.3}
     assert {trial.passage for trial in tried} == {1.0, *PASSAGES}  # from both sides
+
+
+@pytest.mark.parametrize('missing', [1, 0])
+def test_a_trial_is_compared_on_two_rows_or_more_for_each_fold(
+    missing: int, robot_text: Any, rng: np.random.Generator
+) -> None:
+    robot = kd.loads(robot_text('rrp'))
+    motions, structure = [moved(robot, rng, 1.0, 1.0, 0.0)], Structure(3.0 * STEP, terms=TERMS)
+    usual = usual_values(robot, motions)
+    whole = selection._Reference.of(robot, motions, structure, usual)
+    some = np.arange(2 * FOLDS - missing)
+    short = replace(whole, rows=whole.rows.taken(some), weights=whole.weights[some])
+    assert (short.scores(robot, motions, structure, usual) is None) == (missing > 0)
