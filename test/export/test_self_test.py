@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,7 +14,7 @@ import pytest
 
 import kron_dynamics as kd
 from kron_dynamics.export import export_library
-from kron_dynamics.export.self_test import expected, states
+from kron_dynamics.export.self_test import _case, expected, states
 
 ROBOTS = Path(__file__).parents[1] / 'robots'
 
@@ -69,3 +70,15 @@ def test_what_changes_fast_may_be_off_by_more():
     usual, wide = tolerances
     assert usual < 1e-11
     assert 1e-11 < wide < 1e-9
+
+
+def test_numbers_may_be_rounded_up_and_down_at_once():
+    """What depends on ratios of numbers does not change where all grow by one share."""
+    library = export_library(kd.load(ROBOTS / 'planar_2r.urdf'), quantities=['mass_matrix'])
+    (function,) = library.functions
+    ratio = function.specification._replace(
+        function=lambda model, q: np.full((2, 2), (q[0] / q[1]) ** 8)
+    )
+    _, call = _case(library, replace(function, specification=ratio), np.random.default_rng(1))
+    (tolerance,) = re.findall(r'(\S+)\);\n    }', call)
+    assert 4e-12 < float(tolerance) < 1e-11
