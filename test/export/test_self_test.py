@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import kron_dynamics as kd
+from benchmarks.chain import chain_urdf
 from kron_dynamics.export import export_library
 from kron_dynamics.export.self_test import _case, expected, states
 
@@ -82,3 +83,15 @@ def test_numbers_may_be_rounded_up_and_down_at_once():
     _, call = _case(library, replace(function, specification=ratio), np.random.default_rng(1))
     (tolerance,) = re.findall(r'(\S+)\);\n    }', call)
     assert 4e-12 < float(tolerance) < 1e-11
+
+
+@pytest.mark.parametrize(
+    ('joints', 'quantity', 'count'),
+    [(2, 'gravity_vector', 5), (12, 'mass_matrix', 5), (12, 'mass_matrix_derivative', 2)],
+)
+def test_functions_are_called_in_five_states_or_with_less_than_4000_results(
+    joints, quantity, count
+):
+    library = export_library(kd.loads(chain_urdf(joints)), quantities=[quantity])
+    program = library.files()['test/self_test.c']
+    assert re.findall(r'k < (\d+); \+\+k', program)[-1] == str(count)

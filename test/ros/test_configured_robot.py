@@ -33,14 +33,16 @@ def test_summary_counts_only_what_was_built(
     assert f' {count} kernels, all from the cache; ' in again
 
 
-def test_a_configured_robot_with_flexible_links_waits_for_no_compiler_any_more() -> None:
-    robot = kd.CarryingRobot(kd.load(STACKER, flexible=FLEXIBLE), 'bucket_wheel')
+@pytest.mark.parametrize('flexible', [FLEXIBLE, None], ids=['flexible', 'rigid'])
+def test_a_configured_robot_waits_for_no_compiler_any_more(flexible: Path | None) -> None:
+    robot = kd.CarryingRobot(kd.load(STACKER, flexible=flexible), 'bucket_wheel')
     configured = ConfiguredRobot(robot, 'bucket_wheel')
-    configured.prepare(linearized=False)
-    flexible = configured.flexible
-    count = len(flexible.kernel_report())
-    rest = np.zeros(flexible.n)
-    flexible.frame('bucket_wheel').pose(rest)
-    flexible.joint_friction(rest)
-    flexible.linearization(rest, rest, rest)
-    assert len(flexible.kernel_report()) == count
+    # Flexible links need linear models in any case.
+    configured.prepare(linearized=flexible is None)
+    moving = configured.flexible
+    count = len(moving.kernel_report())
+    rest = np.zeros(moving.n)
+    moving.frame('bucket_wheel').pose(rest)
+    moving.joint_friction(rest)
+    moving.linearization(rest, rest, rest)
+    assert len(moving.kernel_report()) == count
