@@ -78,6 +78,17 @@ def test_a_step_of_an_effort_is_told_as_it_is_and_a_gap_is_none(recorded, arm_mo
     assert f'{found.joints[1].largest_step:.3g} N m' in line
 
 
+def test_the_first_and_the_last_step_count(recorded, arm_motion):
+    motion = arm_motion()
+    motion.effort[0, 0] += 900.0
+    motion.effort[-1, 1] += 900.0
+    found, _ = recorded(motion, name='edges')
+    for k, place in ((0, 0), (1, -1)):
+        step = np.abs(np.diff(motion.effort[:, k]))[place]
+        assert step > 890.0
+        assert found.joints[k].largest_step == pytest.approx(step, rel=1e-12)
+
+
 def test_noise_is_told_and_hides_what_is_below_it(recorded, arm_motion):
     rng = np.random.default_rng(5)
     motion = arm_motion(rate=500.0)

@@ -120,6 +120,7 @@ def test_effort_is_weight_brake_and_a_share_of_friction():
     for share, terms, expected in (
         (0.0, None, weight - brake),
         (0.5, None, weight - brake + 0.5 * model.joint_friction(qd)),
+        (0.9, None, weight - brake + 0.9 * model.joint_friction(qd)),
         (0.0, EffortTerms(frozenset({'inertia'}), frozenset({'gravity'})), -brake),
     ):
         law = guiding(model, 'ur5', damping=3.0, friction_share=share, terms=terms)
@@ -140,6 +141,7 @@ def test_what_cannot_be_is_refused(models):
     for changes, text in (
         ({'damping': 1e3}, "damping of control law 'gravity' is 1000 1/s, expected"),
         ({'damping': 0.01}, "damping of control law 'gravity' is 0.01 1/s, expected"),
+        ({'friction_share': 0.91}, 'share of the friction compensated is 0.91, expected 0 to 0.9'),
         ({'friction_share': 1.0}, 'share of the friction compensated is 1, expected 0 to 0.9'),
         ({'speed_limit': np.zeros(6)}, "speed limit cannot be used for 'shoulder_pan_joint'"),
         ({'terms': EffortTerms(frozenset({'inertia'}))}, 'gravity is in neither terms nor'),

@@ -77,6 +77,14 @@ def test_energies_are_those_of_the_bodies_in_any_axes(
     check_bodies(model, state, turn * np.linalg.det(turn), assert_close)
 
 
+def test_rotors_have_energies_of_their_own(
+    robot_text: Any, random_state: Any, assert_close: Any, rng: np.random.Generator
+) -> None:
+    """Half of armature times the square of what their joint does."""
+    model = load_model(robot_text('spatial_3r'), armature={'waist': 0.7, 'wrist': 0.2})
+    check_bodies(model, random_state(3, rng), np.eye(3), assert_close)
+
+
 @given(data=st.data())
 def test_random_trees(random_robots: Any, assert_close: Any, data: Any) -> None:
     check_bodies(*data.draw(random_robots), np.eye(3), assert_close)

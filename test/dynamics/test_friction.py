@@ -35,8 +35,9 @@ def test_friction_takes_energy_out(model: Any, state: Any) -> None:
     assert (state.qd * joint_friction(model, state.qd) >= 0).all()
 
 
-def test_passage_without_a_velocity_limit(robot_text: Any, assert_close: Any) -> None:
-    text = robot_text('rrp').replace('velocity="0.5"', 'velocity="inf"')
+@pytest.mark.parametrize('limit', ['inf', '0'])
+def test_passage_without_a_velocity_limit(limit: str, robot_text: Any, assert_close: Any) -> None:
+    text = robot_text('rrp').replace('velocity="0.5"', f'velocity="{limit}"')
     assert_close(joint_friction(load_model(text), [0, 0, 1e-3])[2], 20e-3 + 5 * np.tanh(1))
 
 

@@ -100,7 +100,10 @@ def test_a_link_is_not_followed(tmp_path):
 
 @pytest.mark.parametrize(
     'manifest',
-    ['', '[]', '{"files": 3}', json.dumps({'files': {'../elsewhere': '0'}})],
+    [
+        *('', '[]', '{"files": 3}', json.dumps({'files': {'../elsewhere': '0'}})),
+        *(json.dumps({'files': {'src/arm.c': '0', name: '0'}}) for name in ('../a', '/tmp/a')),
+    ],
 )
 def test_a_manifest_that_is_none_is_refused(manifest, tmp_path):
     (tmp_path / MANIFEST).write_text(manifest)

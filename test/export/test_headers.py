@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import kron_dynamics as kd
+from benchmarks.chain import chain_urdf
 from kron_dynamics.export import export_library
 
 ROBOT = kd.load(Path(__file__).parents[1] / 'robots' / 'planar_2r.urdf')
@@ -54,3 +55,36 @@ def test_the_wrapper_is_held_against_each_function(files, name):
     assert by_function.split(', ')[-len(results) :] == [f'{each}_c.data()' for each in results]
     for each in results:
         assert f'    same("{name}", {each}, {each}_c);\n' in text
+
+
+def test_the_header_tells_of_loads_where_they_can_be_given():
+    """Each has ten numbers of the payload, in the order of the links."""
+    about = []
+    for links in ((), ('upper_arm', 'hand')):
+        library = export_library(
+            ROBOT, prefix='arm', quantities=['gravity_vector'], payload_links=links
+        )
+        about.append(library.files()[f'{PLACE}.h'].partition('#ifndef')[0])
+    bare, carrying = about
+    assert 'payload' not in bare
+    assert 'payload: ten inertial parameters' in carrying
+    places = re.findall(r'^ \*   (\d+)\.\.(\d+)  (\w+)', carrying, re.MULTILINE)
+    assert [(int(a), int(b)) for a, b, _ in places] == [(0, 9), (10, 19)]
+    assert [link for *_, link in places] == ['upper_arm', 'forearm']
+    assert '10..19  forearm, also for hand, fixed to it' in carrying
+
+
+def test_the_wrapper_declares_the_types_that_it_returns(files):
+    text = files[f'{PLACE}.hpp']
+    returned = set(re.findall(r'^  ([A-Z]\w*)(?:<.*>)? \w+\(.*\{$', text, re.MULTILINE))
+    assert set(re.findall(r'^struct (\w+) \{', text, re.MULTILINE)) == {'HandControlStep'}
+    assert returned == {'HandControlStep', 'Matrix', 'Vector'}
+
+
+@pytest.mark.parametrize('joints', [2, 16])
+def test_the_wrapper_has_memory_if_functions_need_some(joints):
+    robot = kd.loads(chain_urdf(joints))
+    library = export_library(robot, prefix='arm', quantities=['mass_matrix'])
+    text = library.files()[f'{PLACE}.hpp']
+    for part in ('ARM_WORKSPACE> workspace_;', ', workspace_.data());'):
+        assert (part in text) == (joints == 16)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,8 +13,9 @@ import numpy as np
 import pytest
 
 import kron_dynamics as kd
+from benchmarks.chain import chain_urdf
 from kron_dynamics.export import export_library
-from kron_dynamics.export.self_test import expected, states
+from kron_dynamics.export.self_test import _case, expected, states
 
 ROBOTS = Path(__file__).parents[1] / 'robots'
 
@@ -29,6 +31,15 @@ def test_positions_are_spread_within_their_ranges():
     assert ((lower < q) & (q < upper)).all()
     np.testing.assert_allclose(np.ptp(q, axis=0), 0.9 * (upper - lower), rtol=0.05)
     np.testing.assert_allclose(q.mean(axis=0), (lower + upper) / 2, atol=0.1 * (upper - lower)[1])
+
+
+@pytest.mark.parametrize('real', ['float', 'double'])
+def test_numbers_given_to_an_export_are_those_of_its_kind(real):
+    """Else it would be compared with equations of other numbers than it is given."""
+    robot = kd.load(ROBOTS / 'planar_2r.urdf')
+    library = export_library(robot, prefix='arm', quantities=['mass_matrix'], real=real)
+    (q,) = states(library, library.functions[0], 10, seed=1)
+    assert (q.astype(np.float32) == q).all() == (real == 'float')
 
 
 @pytest.mark.parametrize('a', [0.0, 1.0, -2.0, np.inf, np.nan])
@@ -60,3 +71,27 @@ def test_what_changes_fast_may_be_off_by_more():
     usual, wide = tolerances
     assert usual < 1e-11
     assert 1e-11 < wide < 1e-9
+
+
+def test_numbers_may_be_rounded_up_and_down_at_once():
+    """What depends on ratios of numbers does not change where all grow by one share."""
+    library = export_library(kd.load(ROBOTS / 'planar_2r.urdf'), quantities=['mass_matrix'])
+    (function,) = library.functions
+    ratio = function.specification._replace(
+        function=lambda model, q: np.full((2, 2), (q[0] / q[1]) ** 8)
+    )
+    _, call = _case(library, replace(function, specification=ratio), np.random.default_rng(1))
+    (tolerance,) = re.findall(r'(\S+)\);\n    }', call)
+    assert 4e-12 < float(tolerance) < 1e-11
+
+
+@pytest.mark.parametrize(
+    ('joints', 'quantity', 'count'),
+    [(2, 'gravity_vector', 5), (12, 'mass_matrix', 5), (12, 'mass_matrix_derivative', 2)],
+)
+def test_functions_are_called_in_five_states_or_with_less_than_4000_results(
+    joints, quantity, count
+):
+    library = export_library(kd.loads(chain_urdf(joints)), quantities=[quantity])
+    program = library.files()['test/self_test.c']
+    assert re.findall(r'k < (\d+); \+\+k', program)[-1] == str(count)

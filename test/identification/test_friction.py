@@ -13,6 +13,7 @@ from kron_dynamics.dynamics.friction import friction_coefficients
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.identification.friction import (
     TERMS,
+    URDF_TERMS,
     friction_names,
     friction_regressor,
     presliding_state,
@@ -68,6 +69,19 @@ def test_every_term_is_what_it_says_at_its_joint_alone(
     np.testing.assert_allclose(
         held @ np.tile([0.5, 2.0], robot.n), 0.5 * qd + 2.0 * state, rtol=1e-12
     )
+
+
+def test_only_terms_that_turn_around_with_the_motion_have_a_sign(
+    robot: kd.Robot, rng: np.random.Generator
+) -> None:
+    """With a joint's axis reversed the other coefficients have the opposite sign."""
+    qd, load = rng.uniform(0.1, 1.0, (5, robot.n)), rng.normal(size=(5, robot.n))
+    for term, above_zero in TERMS.items():
+        there, back = (friction_regressor(robot.model, v, (term,), load) for v in (qd, -qd))
+        if above_zero:
+            np.testing.assert_array_equal(back, -there)
+        if term in URDF_TERMS:  # these take up work in every motion
+            assert above_zero
 
 
 def test_a_load_has_to_be_given_for_its_term(robot: kd.Robot) -> None:

@@ -158,6 +158,8 @@ def test_channels_that_are_not_known_are_no_evidence(
     assert free[2] == 0.0 and 0.0 < free[1] < free[0] < whole[0]
     # Swings are two for each mode and window, shared by the channels that are seen.
     assert whole.sum() == CHANNELS * WINDOWS * (2 * LINES - 4) - 2 * 2 * WINDOWS
+    alone = ModalResiduals(replace(partly, known=known & [True, False, False])).freedoms()
+    assert alone.sum() == WINDOWS * (2 * LINES - 4) - 2 * 2 * WINDOWS
 
 
 def test_errors_that_all_windows_share_are_taken_off_once(

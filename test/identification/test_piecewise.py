@@ -56,12 +56,14 @@ def test_a_change_has_to_save_enough(share: float, stretches: int) -> None:
     assert len(changes(matrix, scale * step)) == stretches
 
 
+# A large one is found at the places on both sides of it first, a small one at the nearer one.
+@pytest.mark.parametrize('size', [30.0, 1.0])
 @pytest.mark.parametrize('place', [1001, 1003, 1010])
-def test_changes_between_the_places_looked_at_are_found_exactly(place: int) -> None:
+def test_changes_between_the_places_looked_at_are_found_exactly(place: int, size: float) -> None:
     count = 2400
     assert count // MOST_PLACES > 10
     matrix = np.ones((count, 1, 1))
-    effort = np.where(np.arange(count) < place, -30.0, 30.0)[:, None]
+    effort = np.where(np.arange(count) < place, -size, size)[:, None]
     assert changes(matrix, effort) == [(0, place), (place, count)]
 
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,10 @@ import pytest
 
 import kron_dynamics as kd
 from kron_dynamics.dynamics.friction import friction_coefficients
+from kron_dynamics.identification import selection
+from kron_dynamics.identification.cross_validation import FOLDS
 from kron_dynamics.identification.motion import Motion
-from kron_dynamics.identification.selection import choose_structure
+from kron_dynamics.identification.selection import PASSAGES, choose_structure, usual_values
 from kron_dynamics.identification.structure import Structure
 
 pytestmark = pytest.mark.interpreted
@@ -64,3 +67,50 @@ def test_a_little_friction_by_load_is_found_where_it_is(by_load: float, robot_te
     motion = moved(robot, np.random.default_rng(0), 1.0, 0.2, by_load)
     found, _ = choose_structure(robot, [motion], Structure(3.0 * STEP), terms=None)
     assert ('load' in found.terms) == (by_load > 0.0)
+
+
+def test_of_candidates_by_size_one_may_be_worse_but_not_two(
+    monkeypatch: pytest.MonkeyPatch, robot_text: Any, rng: np.random.Generator
+) -> None:
+    tried: list[Structure] = []
+
+    class Told(selection._Reference):
+        """Stands for what is compared by data: an average of four samples is better."""
+
+        def __init__(self) -> None:
+            pass
+
+        @classmethod
+        def of(cls, *given: Any) -> Told:
+            return cls()
+
+        def scores(self, robot: Any, motions: Any, trial: Structure, usual: Any) -> Any:
+            tried.append(trial)
+            better = trial.effort_width == 4.0 * STEP and trial == Structure(
+                trial.width, effort_width=trial.effort_width, terms=TERMS
+            )
+            return np.full(3, 0.5 if better else 2.0), np.ones(3)
+
+    monkeypatch.setattr(selection, '_Reference', Told)
+    robot = kd.loads(robot_text('rrp'))
+    motion = moved(robot, rng, 1.0, 1.0, 0.0)
+    found, told = choose_structure(robot, [motion], Structure(3.0 * STEP), terms=TERMS)
+    assert found == Structure(3.0 * STEP, effort_width=4.0 * STEP, terms=TERMS)
+    assert told == ['effort width 0.04 s: 50 % of the squares']
+    widths = [round(trial.effort_width / STEP) for trial in tried]
+    assert widths[:4] == [2, 4, 8, 16] and set(widths[4:]) == {4}
+    assert {trial.presliding for trial in tried} == {0.0, 0.1, 0.3}
+    assert {trial.passage for trial in tried} == {1.0, *PASSAGES}  # from both sides
+
+
+@pytest.mark.parametrize('missing', [1, 0])
+def test_a_trial_is_compared_on_two_rows_or_more_for_each_fold(
+    missing: int, robot_text: Any, rng: np.random.Generator
+) -> None:
+    robot = kd.loads(robot_text('rrp'))
+    motions, structure = [moved(robot, rng, 1.0, 1.0, 0.0)], Structure(3.0 * STEP, terms=TERMS)
+    usual = usual_values(robot, motions)
+    whole = selection._Reference.of(robot, motions, structure, usual)
+    some = np.arange(2 * FOLDS - missing)
+    short = replace(whole, rows=whole.rows.taken(some), weights=whole.weights[some])
+    assert (short.scores(robot, motions, structure, usual) is None) == (missing > 0)

@@ -5,10 +5,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
+import kron_dynamics as kd
+from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.identification.motion import Motion
 from kron_dynamics.identification.rows import REACH
 from kron_dynamics.identification.structure import (
@@ -16,6 +19,7 @@ from kron_dynamics.identification.structure import (
     MOTION_SHARE,
     NOISE_TARGET,
     WIDTH_GROWTH,
+    Structure,
     average_width,
     fastest_motion,
 )
@@ -66,6 +70,14 @@ def test_a_level_of_efforts_is_not_fast_where_some_are_missing(rng: np.random.Ge
     # Zeros in the gaps would make it jump by the level five times a second.
     shortest = LEAST_SAMPLES * STEP
     assert average_width([level]) == average_width([lifted]) == pytest.approx(shortest)
+
+
+def test_a_motion_that_is_too_short_is_told_its_length(robot_text: Any) -> None:
+    robot = kd.loads(robot_text('planar_2r'))
+    t = STEP * np.arange(31)
+    motions = [Motion(t[:n], *np.zeros((3, n, 2))) for n in (21, 31, 11)]
+    with pytest.raises(ParameterError, match=r'average of 0\.4 s .* the longest is 0\.15 s'):
+        Structure(0.03, effort_width=0.04).rows(robot, motions)
 
 
 def test_what_shakes_faster_than_the_motion_is_averaged_away(rng: np.random.Generator) -> None:

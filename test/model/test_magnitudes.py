@@ -73,7 +73,7 @@ def test_other_units_are_seen(slip: str, size: float, assert_warned: Any) -> Non
     assert {warning.severity for warning in found} == {'hint'}
 
 
-@pytest.mark.parametrize(('reach', 'doubted'), [(19, False), (21, True)])
+@pytest.mark.parametrize(('reach', 'doubted'), [(19, False), (20, False), (21, True)])
 def test_light_robots_are_doubted_only_where_they_reach_far(
     reach: int, doubted: bool, parts: Any
 ) -> None:

@@ -191,6 +191,7 @@ def test_properties_of_joints() -> None:
     [
         ('<lower>-1</lower><upper>2</upper>', (-1.0, 2.0, np.inf, np.inf)),
         ('<upper>2</upper>', (-np.inf, 2.0, np.inf, np.inf)),
+        ('<lower>-1</lower>', (-1.0, np.inf, np.inf, np.inf)),
         ('<lower>-inf</lower><upper>2</upper>', (-np.inf, 2.0, np.inf, np.inf)),
         ('<effort>50</effort>', (-np.inf, np.inf, 50.0, np.inf)),
         ('<velocity>3</velocity>', (-np.inf, np.inf, np.inf, 3.0)),
@@ -202,6 +203,25 @@ def test_each_limit_of_a_joint_counts_without_the_others(limit: str, values: Any
     model = load_model(sdf(link('a', '0 0 0 0 0 0'), link('b', '0 0 1 0 0 1'), hinge))
     found = model.position_lower, model.position_upper, model.effort_limit, model.velocity_limit
     assert tuple(float(value[0]) for value in found) == values
+    # Only what is stopped at neither end turns around and around.
+    free = np.isinf(values[:2]).all()
+    assert model.joint_types == (('continuous' if free else 'revolute'),)
+
+
+@pytest.mark.parametrize(('canonical', 'moved'), [('', 'a'), (' canonical_link="b"', 'b')])
+def test_a_frame_attached_to_nothing_is_fixed_to_the_canonical_link(
+    canonical: str, moved: str
+) -> None:
+    """That link is the first one unless the model names another."""
+    tree = sdf(
+        *(link(name, '0 0 0 0 0 0') for name in 'abc'),
+        '<frame name="f"><pose>0 0 1 0 0 0</pose></frame>',
+        joint('h', 'revolute', 'a', 'b', '<xyz>1 0 0</xyz>'),
+        joint('k', 'revolute', 'f', 'c', '<xyz>1 0 0</xyz>'),
+    )
+    model = load_model(tree.replace('<model name="m"', f'<model name="m"{canonical}'))
+    last = next(found for found in model.joints if found.name == 'k')
+    assert last.parent == (-1 if moved == 'a' else model.joint_names.index('h'))
 
 
 def test_without_inertia_sdf_means_one_kilogram() -> None:

@@ -153,9 +153,10 @@ def _of_expression(node: ast.expr) -> Iterator[str]:
     elif isinstance(node, ast.Name) and node.id in _NAMES and isinstance(node.ctx, ast.Load):
         yield _NAMES[node.id]
     elif isinstance(node, ast.Attribute) and node.attr in _NAMES:
-        yield f'{ast.unparse(node.value)}.{_NAMES[node.attr]}'
+        yield ast.unparse(ast.Attribute(node.value, _NAMES[node.attr], node.ctx))
     elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Name):
-        yield f'{ast.unparse(node.value)}[{node.slice.id} - 1]'
+        before = ast.BinOp(node.slice, ast.Sub(), ast.Constant(1))
+        yield ast.unparse(ast.Subscript(node.value, before, node.ctx))
 
 
 def _of_constant(value: object) -> Iterator[str]:

@@ -28,3 +28,18 @@ def test_a_pose_has_the_quaternion_of_its_rotation(turn):
     assert np.linalg.norm(quaternion) == pytest.approx(1.0, abs=1e-15)
     again = Rotation.from_quat(quaternion).as_matrix()
     np.testing.assert_allclose(again, transform[:3, :3], atol=1e-15)
+
+
+@pytest.mark.parametrize('nanoseconds', [0, 1, 250_000_000, 999_999_999])
+@pytest.mark.parametrize('whole', [0, 7, 1_000_000, 123_456_789])
+def test_a_stamp_is_its_seconds_and_nanoseconds(whole, nanoseconds):
+    from builtin_interfaces.msg import Time
+
+    from kron_dynamics.ros.conversions import seconds, stamp_from
+
+    time = seconds(Time(sec=whole, nanosec=nanoseconds))
+    assert time == pytest.approx(whole + nanoseconds / 1e9, rel=1e-15)
+    again = stamp_from(time)
+    # Doubles do not tell single nanoseconds of years apart.
+    error = 10**9 * (again.sec - whole) + again.nanosec - nanoseconds
+    assert abs(error) <= 1e9 * np.spacing(time)

@@ -12,6 +12,9 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
+import kron_dynamics as kd
+from kron_dynamics.ros.description import _with_parameter
+
 pytestmark = [pytest.mark.ros, pytest.mark.interpreted]
 
 URDF = Path(__file__).parents[1] / 'robots' / 'planar_2r.urdf'
@@ -124,6 +127,18 @@ def test_floating_base_names_the_parameter(ends, node):
     (line,) = output.splitlines()
     assert "'free'" in line
     assert 'the parameter hold_base' in line
+
+
+def test_only_a_base_is_advised_to_be_held():
+    """A joint that others move cannot be held, and no parameter does that."""
+    advice = 'set the parameter hold_base'
+    elbow = spoilt('name="elbow" type="revolute"', 'name="elbow" type="floating"')
+    for text, words in ((FLOATING, advice), (elbow, 'cannot be held')):
+        with pytest.raises(kd.UnsupportedJointError) as raised:
+            kd.loads(text)
+        told = str(_with_parameter(raised.value))
+        assert words in told
+        assert (advice in told) == (text == FLOATING)
 
 
 def test_allowed_warnings_are_logged_and_a_base_is_held(start, connect):

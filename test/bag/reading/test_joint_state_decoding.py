@@ -71,6 +71,8 @@ def assert_as_rosbags(stream):
         for name in ARRAYS:
             # Bytes, so that NaN and -0.0 count.
             assert getattr(got, name).tobytes() == getattr(message, name).tobytes()
+    for table in states.tables:  # in the order of recording
+        assert (np.diff(table.index) > 0).all()
     return states
 
 
@@ -107,6 +109,7 @@ def other(**changes):
     [
         other(names=['a', 'c']),
         other(frame='basis'[:4]),
+        other(frame='turntable'),
         other(velocity=[]),
         other(position=[np.nan, -0.0], effort=[np.inf, 1e-320]),
         other(names=['a', 'b', 'c'], position=[1.0, 2.0, 3.0]),

@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.linalg import expm
 
 import kron_dynamics as kd
 from kron_dynamics.bag import analyze_bag
-from kron_dynamics.bag.replaying.elastic_motion import modal_blocks
+from kron_dynamics.bag.replaying.elastic_motion import _transitions, modal_blocks
 from kron_dynamics.equilibrium import quasi_static_equilibria
 from kron_dynamics.resources import resource_path
 from kron_dynamics.simulation import Plant
@@ -47,6 +48,18 @@ def links(boom, step, joints, known, start=None, rows=None):
     found = np.concatenate(list(modal_blocks(boom, step, parts, start)), axis=1)
     assert found.shape == (3, len(known), 2)
     return found
+
+
+def test_errors_of_transitions_are_of_fourth_order_in_the_steps(rng):
+    """A system that changes in proportion, X' = (1 + t) A X, whose solution is known."""
+    A = rng.normal(size=(3, 3))
+    right = expm(1.5 * A)
+    errors = [
+        np.abs(_transitions(np.stack((A, 2.0 * A)), 1.0, steps)[0] - right).max()
+        for steps in (16, 32, 64)
+    ]
+    ratios = np.divide(errors[:-1], errors[1:])
+    np.testing.assert_allclose(ratios, 16.0, rtol=0.25)
 
 
 def test_links_move_as_those_of_the_simulated_machine(boom, pushed):

@@ -54,6 +54,16 @@ def test_states_are_at_the_times_of_their_source(source: float, publisher: float
     assert (found.segment.start, found.segment.end) == (samples.time[0], samples.time[-1])
 
 
+def test_one_joint_that_moves_is_enough() -> None:
+    """The other one tells nothing of times, so that nothing can be held against the first."""
+    source, publisher = 0.034, 1.0 / 30.0
+    stamps, index = republished(source, publisher)
+    signals = [signal * [[1.0], [0.0]] for signal in motion(source * np.arange(index[-1] + 1))]
+    found = source_times(segment_of(stamps, *(signal[:, index] for signal in signals)))
+    assert found is not None
+    assert found.period == pytest.approx(source, rel=2e-4)
+
+
 def test_stamps_that_no_even_source_fits_stay() -> None:
     stamps, index = republished(0.034, 1.0 / 30.0)
     stamps = stamps + np.where(stamps > 10.0, 0.2, 0.0)  # the publisher paused

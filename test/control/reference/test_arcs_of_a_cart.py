@@ -161,6 +161,16 @@ def with_weight(mesh, weight):
     return replace(mesh, terms=mesh.terms._replace(weight=weight[:, np.newaxis]))
 
 
+def test_rest_slopes_are_those_of_the_limits_beside_the_rests():
+    # There the acceleration is limited to 1, and one interval further the effort to less.
+    mesh = mesh_along(EVEN, path)
+    weight = np.zeros(mesh.places.size)
+    weight[3:10], weight[-10:-3] = 0.5, -0.5
+    limits = limits_of(np.inf, 1.0, 1.2)
+    u = found_arcs(with_weight(mesh, weight), limits).slopes()
+    np.testing.assert_allclose([u[0, 0], u[-1, 1]], [1.0 / 9.0, -1.0 / 9.0], rtol=1e-3)
+
+
 def test_another_limit_that_takes_over_bends_an_arc():
     # The effort's room shrinks along the path, from more than the acceleration takes to less.
     mesh, change = mesh_along(EVEN, path), 0.23
@@ -216,6 +226,32 @@ def test_curves_from_one_end_have_the_bounds_of_u_at_both_ends(forward, rng):
     np.testing.assert_array_equal(u[far], arcs.bounds(other)[near][k + far])
     assert arcs.bounds(arcs.x)[0][0] == 7.0
     assert arcs.bounds(arcs.x)[1][-1] == -5.0
+
+
+@pytest.mark.parametrize('kind', [FORWARD, BACKWARD, CEILING])
+@pytest.mark.parametrize('parts', [1, 2, 3, 4, 5])
+def test_parts_of_an_interval_are_so_many_that_errors_of_fourth_order_vanish_in_them(kind, parts):
+    """Those of limits are 5e-6, those of times 2e-9 of the whole at a limit left unused."""
+    mesh, limits = mesh_along(EVEN, path), limits_of(0.6, np.inf, 1.0)
+    arcs = found_arcs(mesh, limits)
+    u, none = arcs.slopes(), np.zeros(EVEN.size - 2)
+    k = int(np.flatnonzero(arcs.kind == kind)[4])
+    at, h = 2 * k + 1, mesh.sizes[k]
+    x, slope = hermite((arcs.x[k], arcs.x[k + 1]), (u[k, 0], u[k, 1]), h, 0.5)
+    used = arcs.rows.a[at] * slope + arcs.rows.b[at] * x
+    tight = (used - arcs.rows.room[at]).argmax()
+    for error in ((parts - 0.98) ** 4, (parts - 0.02) ** 4):
+        for over in (5e-6 * error, -2e-9 * error / h):
+            room, first = arcs.rows.room.copy(), mesh.terms.first.copy()
+            if kind == CEILING:
+                first[at] = 0.6 * np.sqrt((1.0 + over) / x)
+            else:
+                room[at, tight] = used[tight] - over
+            terms = mesh.terms._replace(first=first)
+            changed = replace(
+                arcs, rows=arcs.rows._replace(room=room), mesh=replace(mesh, terms=terms)
+            )
+            assert parts_to_follow(changed, u, limits, none)[k] == parts
 
 
 @pytest.mark.parametrize('count', [12, 19, 27, 40])

@@ -182,4 +182,6 @@ def test_only_a_follower_that_holds_something_has_a_reference(make_arm):
     with pytest.raises(TrajectoryError, match='not active'):
         follower.sample(0.0)
     follower.hold(HELD)
+    # Nothing of it is still to come, not even just after the clock of a simulation has begun.
+    assert follower.present.end == 0.0
     assert follower.plan([1.0], [GOAL], None, None, start_time=3.0).start == 3.0

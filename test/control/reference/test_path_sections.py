@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 
 from kron_dynamics.control import Trajectory
-from kron_dynamics.control.reference.path_sections import sections_of_trajectory
+from kron_dynamics.control.reference.path_sections import (
+    sections_of_trajectory,
+    sections_of_waypoints,
+)
 from kron_dynamics.exceptions import TrajectoryError
 
 
@@ -37,3 +40,24 @@ def test_a_spline_is_one_section_however_many_points_it_has(count, rng):
     (section,) = sections_of_trajectory(Trajectory.from_points(['a', 'b', 'c'], times, q))
     np.testing.assert_allclose(section.breaks, times)
     assert section.points == tuple(range(count))
+
+
+@pytest.mark.parametrize('joint', [0, 1, 2])
+@pytest.mark.parametrize('sign', [1.0, -1.0])
+def test_the_farthest_place_beyond_a_bound_is_found(joint, sign, rng):
+    """Between waypoints, where splines overshoot them."""
+    points = np.cumsum(rng.normal(size=(9, 3)), axis=0)
+    (section,) = sections_of_waypoints(points, (), np.ones(3))
+    s = np.linspace(*section.breaks[[0, -1]], 100001)
+    q = section.derivatives(s, section.piece_at(s))[0]
+    k = int((sign * q[:, joint]).argmax())
+    for inside in (1e-4, -1e-4):
+        lower, upper = np.full((2, 3), [[-1e3], [1e3]])
+        (upper if sign > 0.0 else lower)[joint] = bound = q[k, joint] - sign * inside
+        found = section.beyond(lower, upper)
+        if inside < 0.0:
+            assert found is None
+        else:
+            assert found[0] == joint and found[3] == bound
+            assert found[1:3] == pytest.approx((q[k, joint], s[k]), abs=1e-3)
+            assert sign * (found[1] - q[k, joint]) > -1e-9

@@ -9,11 +9,12 @@ import pytest
 from single_carts import cart
 
 from kron_dynamics.control.reference.mesh_motion import MeshMotion
+from kron_dynamics.control.reference.motion_peaks import MotionSamples
 from kron_dynamics.control.reference.path_mesh import Mesh
 from kron_dynamics.control.reference.path_sections import sections_of_waypoints
 from kron_dynamics.control.reference.path_terms import Limits
 from kron_dynamics.control.reference.section_meshes import rest_map_of
-from kron_dynamics.control.reference.sharpening import sharpened
+from kron_dynamics.control.reference.sharpening import _rounded, sharpened
 
 pytestmark = pytest.mark.filterwarnings('error::RuntimeWarning')
 
@@ -72,3 +73,24 @@ def test_it_keeps_to_a_guide_where_it_would_be_beyond_limits():
     free, _ = found_for(velocity=1.1)
     guided, _ = found_for(velocity=1.1, guide=0.1)
     assert guided.samples.duration == free.samples.duration
+
+
+@pytest.mark.parametrize('above', [1.0 - 1e-6, 1.0 + 1e-6])
+@pytest.mark.parametrize('brief', [1e-6, 1e-2])
+def test_motions_with_brief_pieces_are_slowed_into_their_limits(above, brief):
+    """Only what is beyond limits is, and as little as necessary."""
+    times = np.array([0.0, 0.5, 0.5 + brief, 1.0])
+    # The quintic from rest to rest, the same in all pieces: its largest velocity is 15/8.
+    q, v, a = (
+        np.polynomial.Polynomial([0.0, 0.0, 0.0, 10.0, -15.0, 6.0]).deriv(k)(times)[:, np.newaxis]
+        for k in range(3)
+    )
+    given = MotionSamples.of(cart(), times, (q, v, a), friction=False)
+    none = np.array([np.inf])
+    limits = Limits(np.array([1.875 / above]), none, none, none)
+    found = _rounded(cart(), limits, given)
+    if above < 1.0 or brief > 1e-3:
+        assert found is given
+    else:
+        assert found.peaks(limits).max() <= 1.0
+        assert above <= found.duration < above + 1e-6

@@ -1,15 +1,19 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A run of the demonstration begins in whatever order its nodes are heard."""
+"""A run of the demonstration: begins in whatever order nodes are heard, ends if they are not."""
 
 from __future__ import annotations
 
 import itertools
+import time
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from sensor_msgs.msg import JointState
+
+from kron_dynamics.demo.motion import Motion
+from kron_dynamics.demo.scenarios import SETTLE
 
 pytestmark = pytest.mark.ros
 
@@ -39,3 +43,52 @@ def test_it_waits_for_all_that_it_needs(ros, order):
     run = Scripted()
     np.testing.assert_array_equal(run.wait_until_active(), [0.1, 0.2])
     assert not run._events
+
+
+@pytest.mark.parametrize('silence', [0.0, 4.0, 6.0])
+def test_a_motion_ends_where_joint_states_are_missing_for_5_seconds(ros, silence):
+    from kron_dynamics.ros.demo.run import DemoError, DemoRun
+
+    sent = []
+
+    class Scripted(DemoRun):
+        name = 'scripted'
+
+        def __init__(self):
+            self._fault, self._simulated = None, 10.0
+            self._heard = time.monotonic()
+            self._reference = SimpleNamespace(publish=sent.append)
+
+        def _now(self):
+            return self._simulated
+
+        def _spin(self):
+            self._simulated += 1.0
+            self._heard = time.monotonic() - (silence if self._simulated > 14.0 else 0.0)
+
+    motion = Motion(('turn',), np.array([0.0, 3.0]), *np.zeros((3, 2, 1)))
+    shares, run = [], Scripted()
+    if silence > 5.0:
+        with pytest.raises(DemoError, match='no joint states of scripted for 5 s'):
+            run.follow(motion, shares.append)
+    else:
+        start = run.follow(motion, shares.append)
+        assert start > 10.0
+        assert run._now() >= start + 3.0 + SETTLE
+        assert shares[0] == 0.0 and shares[-1] == 1.0
+    assert len(sent) == 1
+
+
+def test_the_user_can_end_a_run_while_its_last_messages_are_recorded(ros):
+    from kron_dynamics.ros.demo.run import DemoRun
+
+    def look():
+        raise KeyboardInterrupt
+
+    class Scripted(DemoRun):
+        def __init__(self):
+            self._look = look
+            self._recorder = SimpleNamespace(catch_up=lambda wait: wait())
+
+    with pytest.raises(KeyboardInterrupt):
+        Scripted().catch_up()
