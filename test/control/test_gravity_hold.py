@@ -253,6 +253,10 @@ def test_flexible_links_lower_the_highest_damping(stacker, boom):
     assert flexible.inertia_ratio >= least > 2.0
     assert flexible.highest == pytest.approx(rigid.highest / flexible.inertia_ratio)
     law = GravityHold(stacker, flexible.highest, period=period, flexible=boom)
+    # The same bound where states come at another rate.
+    for factor in (1.0, 2.0):
+        bound = law.largest_damping(factor * period)
+        assert bound == pytest.approx(flexible.highest / factor, rel=1e-12)
     settled = settle(stacker, boom, law, period)
     assert (settled < 1e-4).all()
     # What would be right for stiff links has the slewing drive swing.

@@ -169,6 +169,15 @@ def test_descriptions_are_less_certain_where_other_motion_tells(
     share = 0.5 if learnt else 0.05
     masses = robot.inertial_parameters()[:bodies:10]
     np.testing.assert_allclose(deviation[:bodies:10], share * masses)
+    # As if a body's mass were at its centre or at its radius of gyration, whichever is farther.
+    ten = robot.inertial_parameters()[:bodies].reshape(-1, 10)
+    centre = np.linalg.norm(ten[:, 1:4], axis=1) / masses
+    gyration = np.sqrt(ten[:, [4, 7, 9]].sum(axis=1) / masses)
+    some = np.maximum(centre, gyration) > 0.15  # a tenth of the reach is the least
+    assert some.sum() >= 3 and (np.abs(centre - gyration)[some] > 0.01).any()
+    arms = deviation[:bodies].reshape(-1, 10)[:, 1] / (share * masses)
+    np.testing.assert_allclose(arms[some], np.maximum(centre, gyration)[some])
+    assert (arms >= np.maximum(centre, gyration) - 1e-12).all()
     friction = deviation[bodies + robot.n :].reshape(robot.n, -1)
     rms = np.sqrt([np.nanmean(effort[:, 0] ** 2), 1.0, *np.mean(effort[:, 2:] ** 2, axis=0)])
     speed = robot.model.velocity_limit

@@ -116,3 +116,11 @@ def test_delay_longer_than_the_motion_is_none(lag, told):
     delay = EffortDelay(1)
     delay.add(time, np.sin(2.0 * time)[:, None], -2.0 * lag * np.cos(2.0 * time)[:, None])
     assert delay.found() == (pytest.approx(lag, rel=1e-3) if told else 0.0)
+
+
+def test_a_joint_with_a_constant_effort_tells_nothing_of_the_lag():
+    time, lag = np.linspace(0.0, 10.0, 2001), 0.004
+    moving, rest = np.sin(2.0 * time), -2.0 * lag * np.cos(2.0 * time)
+    delay = EffortDelay(2)
+    delay.add(time, np.stack((moving, 5.0 + 0.0 * time), axis=1), np.stack((rest, rest), axis=1))
+    assert delay.found() == pytest.approx(lag, rel=1e-3)
