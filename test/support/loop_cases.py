@@ -177,6 +177,11 @@ def tree_text(n: int, seed: int = 4) -> str:
     return f'<robot name="tree">{"".join(parts)}</robot>'
 
 
+def shuffled_joints(model: RobotModel) -> list[str]:
+    """Return the names of the joints in no order of the file."""
+    return [str(name) for name in np.random.default_rng(1).permutation(model.joint_names)]
+
+
 def numbered_breadth_first(model: RobotModel) -> RobotModel:
     """Return the robot with bodies numbered so that what a joint carries is scattered."""
     count = len(model.joints)

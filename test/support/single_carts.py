@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A cart on a rail, and meshes along paths given as functions of the path parameter."""
+"""A cart on a rail, its limits, and meshes along paths given as functions of their parameter."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import numpy as np
 
 import kron_dynamics as kd
 from kron_dynamics.control.reference.path_mesh import Mesh
-from kron_dynamics.control.reference.path_terms import PathTerms
+from kron_dynamics.control.reference.path_sections import sections_of_waypoints
+from kron_dynamics.control.reference.path_terms import Limits, PathTerms
+from kron_dynamics.control.reference.section_meshes import rest_map_of
 from kron_dynamics.typing import FloatArray
 
 # A mass on a prismatic joint.
@@ -33,6 +35,26 @@ def cart(
     """Return a cart; with a vertical axis it is a lift."""
     values = {'axis': axis, 'velocity': velocity, 'effort': effort, 'mass': mass}
     return kd.loads(CART.format(**values, damping=damping, friction=friction))
+
+
+def limits_of(
+    velocity: float = np.inf,
+    acceleration: float = np.inf,
+    effort: float = np.inf,
+    effort_rate: float = np.inf,
+) -> Limits:
+    """Return the limits of one joint."""
+    return Limits(*(np.array([each]) for each in (velocity, acceleration, effort, effort_rate)))
+
+
+def uneven_mesh(rng: np.random.Generator, limits: Limits) -> Mesh:
+    """Return a mesh with intervals of several lengths along the way of a cart."""
+    robot = cart()
+    (section,) = sections_of_waypoints(np.array([[0.0], [1.6]]), (), np.ones(1))
+    rest_map = rest_map_of(robot, section, limits)
+    shares = np.cumsum(rng.uniform(0.1, 1.0, 9))
+    nodes = rest_map.duration * (shares - shares[0]) / np.ptp(shares)
+    return Mesh.of(robot, section, rest_map, nodes)
 
 
 def mesh_along(

@@ -24,20 +24,18 @@ _LANES_PAY = 16384
 # The loops of one state are faster with the loop optimizations that gcc enables with -O3; without
 # any optimization (-O0) they get none either.
 LOOP_MACROS = """
-#if defined(__clang__)
-/* Whatever it makes of a loop is right. */
-#pragma clang diagnostic ignored "-Wpass-failed"
-#define FASTER
-#define ANY_ORDER _Pragma("clang loop vectorize(assume_safety)")
-#elif defined(__GNUC__)
-#if defined(__OPTIMIZE__)
+#if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__)
 #define FASTER __attribute__((optimize("O3")))
 #else
 #define FASTER
 #endif
+#if defined(__clang__)
+/* Whatever it makes of a loop is right. */
+#pragma clang diagnostic ignored "-Wpass-failed"
+#define ANY_ORDER _Pragma("clang loop vectorize(assume_safety)")
+#elif defined(__GNUC__)
 #define ANY_ORDER _Pragma("GCC ivdep")
 #else
-#define FASTER
 #define ANY_ORDER
 #endif
 """

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.optimize import brentq
-from single_carts import mesh_along
+from single_carts import limits_of, mesh_along
 
 from kron_dynamics.control.reference.arc_checks import beyond_limits, parts_to_follow
 from kron_dynamics.control.reference.arc_meetings import corners, kinks, stepping_nodes
@@ -23,7 +23,6 @@ from kron_dynamics.control.reference.extremal_arcs import (
     arcs_of,
 )
 from kron_dynamics.control.reference.mesh_motion import hermite
-from kron_dynamics.control.reference.path_terms import Limits
 
 pytestmark = pytest.mark.filterwarnings('error::RuntimeWarning')
 
@@ -53,10 +52,6 @@ def at_velocity(r, velocity):
     _, first, second = path(r)
     x = (velocity / first) ** 2
     return x, -second / first * x
-
-
-def limits_of(velocity=np.inf, acceleration=np.inf, effort=np.inf):
-    return Limits(*(np.array([each]) for each in (velocity, acceleration, effort, np.inf)))
 
 
 def no_roof(r):

@@ -7,19 +7,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.interpolate import BPoly
-from single_carts import cart
+from single_carts import cart, limits_of
 
 from kron_dynamics.control.reference.motion_peaks import MotionSamples
-from kron_dynamics.control.reference.path_terms import Limits
 
-pytestmark = pytest.mark.filterwarnings('error::RuntimeWarning')
+pytestmark = [
+    pytest.mark.filterwarnings('error::RuntimeWarning'),
+    pytest.mark.usefixtures('kernel_cache'),  # all robots of this file share its kernels
+]
 
 MASS, DAMPING, FRICTION, GRAVITY = 2.0, 3.0, 1.5, 9.80665
-
-
-@pytest.fixture(autouse=True)
-def _kernels(kernel_cache):
-    """All robots of this file share the kernels of the session."""
 
 
 @pytest.fixture(scope='module')
@@ -36,11 +33,6 @@ def motion(rng):
         np.array([0.8, 0.15]) @ (w**k * np.sin(w * times + 0.5 * np.pi * k)) for k in range(3)
     )
     return times, tuple(each[:, np.newaxis] for each in (q, v, a))
-
-
-def limits_of(**given):
-    names = ('velocity', 'acceleration', 'effort', 'effort_rate')
-    return Limits(*(np.array([given.get(name, np.inf)]) for name in names))
 
 
 def quantities(lift, motion, friction):
@@ -107,7 +99,7 @@ def test_the_slow_down_is_the_least_that_keeps_the_limits(which, friction, lift,
 def test_a_motion_within_limits_is_not_slowed(lift, motion):
     found = MotionSamples.of(lift, *motion, friction=False)
     highest = np.abs(quantities(lift, motion, False)).max(axis=(1, 2))
-    limits = Limits(*(np.array([1.001 * each]) for each in highest))
+    limits = limits_of(*(1.001 * highest))
     factor = found.slowing(limits, found.peaks(limits))
     assert factor == 1.0
     assert found.slowed(factor) is found

@@ -9,12 +9,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.polynomial import Polynomial
-from single_carts import cart
+from single_carts import limits_of, uneven_mesh
 
 from kron_dynamics.control.reference.interior_point import Rows
 from kron_dynamics.control.reference.mesh_motion import MeshMotion
-from kron_dynamics.control.reference.path_mesh import Mesh
-from kron_dynamics.control.reference.path_sections import sections_of_waypoints
 from kron_dynamics.control.reference.path_terms import (
     ACCELERATION,
     EFFORT,
@@ -29,24 +27,15 @@ from kron_dynamics.control.reference.retiming_rows import (
     rows_of,
     tightened,
 )
-from kron_dynamics.control.reference.section_meshes import rest_map_of
 
 pytestmark = pytest.mark.interpreted
 
-
-NONE = np.array([np.inf])
-VELOCITY_LIMIT = Limits(np.array([0.7]), NONE, np.array([6.0]), NONE)
+VELOCITY_LIMIT = limits_of(0.7, effort=6.0)
 
 
 @pytest.fixture
 def mesh(rng):
-    """Intervals of several lengths along the way of a cart."""
-    robot = cart()
-    (section,) = sections_of_waypoints(np.array([[0.0], [1.6]]), (), np.ones(1))
-    rest_map = rest_map_of(robot, section, VELOCITY_LIMIT)
-    shares = np.cumsum(rng.uniform(0.1, 1.0, 9))
-    nodes = rest_map.duration * (shares - shares[0]) / np.ptp(shares)
-    return Mesh.of(robot, section, rest_map, nodes)
+    return uneven_mesh(rng, VELOCITY_LIMIT)
 
 
 @pytest.fixture

@@ -6,30 +6,26 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from single_carts import cart
+from single_carts import cart, limits_of
 
 from kron_dynamics.control.reference.mesh_motion import MeshMotion
 from kron_dynamics.control.reference.motion_peaks import MotionSamples
 from kron_dynamics.control.reference.path_mesh import Mesh
 from kron_dynamics.control.reference.path_sections import sections_of_waypoints
-from kron_dynamics.control.reference.path_terms import Limits
 from kron_dynamics.control.reference.section_meshes import rest_map_of
 from kron_dynamics.control.reference.sharpening import _rounded, sharpened
 
-pytestmark = pytest.mark.filterwarnings('error::RuntimeWarning')
+pytestmark = [
+    pytest.mark.filterwarnings('error::RuntimeWarning'),
+    pytest.mark.usefixtures('kernel_cache'),  # all robots of this file share its kernels
+]
 
 WAY, MASS, EFFORT = 1.6, 2.0, 6.0
 
 
-@pytest.fixture(autouse=True)
-def _kernels(kernel_cache):
-    """All robots of this file share the kernels of the session."""
-
-
 def found_for(axis='1 0 0', velocity=np.inf, count=40, guide=None):
     robot = cart(axis, effort=EFFORT, mass=MASS if axis == '1 0 0' else 0.4)
-    none = np.array([np.inf])
-    limits = Limits(np.array([velocity]), none, np.array([EFFORT]), none)
+    limits = limits_of(velocity, effort=EFFORT)
     (section,) = sections_of_waypoints(np.array([[0.0], [WAY]]), (), np.ones(1))
     rest_map = rest_map_of(robot, section, limits)
     mesh = Mesh.of(robot, section, rest_map, np.linspace(0.0, rest_map.duration, count))
@@ -86,8 +82,7 @@ def test_motions_with_brief_pieces_are_slowed_into_their_limits(above, brief):
         for k in range(3)
     )
     given = MotionSamples.of(cart(), times, (q, v, a), friction=False)
-    none = np.array([np.inf])
-    limits = Limits(np.array([1.875 / above]), none, none, none)
+    limits = limits_of(1.875 / above)
     found = _rounded(cart(), limits, given)
     if above < 1.0 or brief > 1e-3:
         assert found is given

@@ -22,6 +22,7 @@ from loop_cases import (
     make_case,
     numbered_breadth_first,
     record,
+    shuffled_joints,
     states,
     tree_text,
 )
@@ -65,7 +66,7 @@ def tree_model() -> RobotModel:
     assert {'prismatic', 'screw', 'revolute'} == {joint.kind for joint in model.joints}
     assert any(joint.kind == 'screw' and joint.mimics for joint in model.joints)
     assert any(k not in path for k, path in zip(range(24), model.paths[1:], strict=True))
-    shuffled = [str(name) for name in np.random.default_rng(1).permutation(model.joint_names)]
+    shuffled = shuffled_joints(model)
     armature = {shuffled[0]: 0.3, shuffled[5]: 0.1}
     return load_model(tree_text(25), gravity=(1.0, 2.0, -9.0), joints=shuffled, armature=armature)
 
