@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import signal
 import time
@@ -216,30 +217,31 @@ def test_in_lockstep_time_waits_for_the_answer(start, connect):
         command_timeout=1.5,
     )
     client, states = machine.client, machine.states
-    client.call(GetParameters, 'simulator_node/get_parameters', names=['seed'])
+    hear_all = functools.partial(
+        client.call, GetParameters, 'simulator_node/get_parameters', names=['seed']
+    )
+    hear_all()
     client.wait_for(lambda: states, 'state before anybody answers')
-    answered, answered_at = [], []
 
     def answer():
-        """Answer the newest state; the next one comes, and it alone."""
-        if len(answered) < 20 and states and (not answered or states[-1] is not answered[-1]):
-            answered.append(states[-1])
-            answered_at.append(time.monotonic())
-            message = JointState(header=states[-1].header)
-            machine.answers.publish(message)
-        return len(answered) == 20
-
-    client.wait_for(answer, 'answered states')
-    in_step = [seconds(state.header.stamp) for state in answered[5:]]
-    np.testing.assert_allclose(np.diff(in_step), PERIOD)
-    last = in_step[-1]
-    client.wait_for(lambda: seconds(states[-1].header.stamp) > last, 'the state after the last')
-    waiting = len(states)
-    # 500 periods at this pace; what is heard later on a busy computer may have been sent later.
-    while time.monotonic() < answered_at[-1] + 1.0:
-        client.call(GetParameters, 'simulator_node/get_parameters', names=['seed'])
+        """Answer the newest state; return those that follow."""
         heard = len(states)
-        assert heard == waiting or time.monotonic() > answered_at[-1] + 1.5
+        machine.answers.publish(JointState(header=states[-1].header))
+        client.wait_for(lambda: len(states) > heard, 'a state after the answer')
+        hear_all()
+        return list(states)[heard:]
+
+    # States sent before the first answer may arrive after it.
+    client.wait_for(lambda: len(answer()) == 1, 'one state for one answer')
+    followers = [answer() for _ in range(15)]
+    assert [len(sent) for sent in followers] == [1] * 15
+    np.testing.assert_allclose(np.diff([seconds(one.header.stamp) for one, in followers]), PERIOD)
+    answered_at, waiting = time.monotonic(), len(states)
+    # 500 periods at this pace; what is heard later on a busy computer may have been sent later.
+    while time.monotonic() < answered_at + 1.0:
+        hear_all()
+        heard = len(states)
+        assert heard == waiting or time.monotonic() > answered_at + 1.5
     # Nobody answers any more: time runs on, at the simulator's pace.
     began = time.monotonic()
     client.wait_for(lambda: len(states) > waiting + 20, 'states without answers')
@@ -297,7 +299,8 @@ def test_a_step_that_is_too_long_is_said(run_to_end):
     pace = {'publish_rate': 5.0, 'publish_clock': True, 'real_time_factor': 10.0}
     code, output = run_to_end({'long': ('simulator_node', {**settings, **pace})})['long']
     assert code == 1
-    lines = output.splitlines()
+    # On a busy computer it also says that it cannot keep up.
+    lines = [line for line in output.splitlines() if 'cannot keep up' not in line]
     assert len(lines) == 2, output
     begin, fatal = lines
     assert "simulating 'stiff'" in begin
