@@ -165,6 +165,20 @@ def test_the_rate_limit_holds_on_the_way_into_the_fault_action(bench, run_then_f
     assert steps.max() <= rate * 0.1 * (1.0 + 1e-9)
 
 
+def test_answers_to_states_change_no_faster_in_a_fault(bench):
+    """By the time since the command before, however many states are answered."""
+    rate = 1.0
+    joints = {f'effort_rate_limit.{joint}': rate for joint in bench.robot.joint_names}
+    bench.prepare(q=Q, fault_action='zero', joints=joints)
+    bench.command()
+    began = time.monotonic()
+    bench.send(None, Q, QD, after=-50.0)
+    wait_for_fault(bench)
+    efforts = [bench.command(Q) for _ in range(40)]
+    change = np.abs(efforts[-1] - efforts[0])
+    assert 0.0 < change.max() <= rate * (time.monotonic() - began)
+
+
 def test_the_fault_action_answers_every_state(bench, assert_close):
     """Not a timer of its own: a brake is as good as the rate at which it is computed."""
     bench.prepare(q=Q)
