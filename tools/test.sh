@@ -5,9 +5,9 @@
 # Runs the tests; `make test` and `make test-long` call it. Arguments go to pytest; $PYTHON is the
 # interpreter.
 #
-# Two parts at once: tests whose processes talk to each other, three at a time, each worker with
-# ROS domains of its own; and the others, two at a time and with low priority. The former often
-# wait and must not wait for a processor, so that the latter take what they leave.
+# Two parts at once, of two workers each: tests whose processes talk to each other, each worker
+# with ROS domains of its own; and the others, with low priority. The former often wait, but must
+# not wait for a processor, so that the latter take what they leave.
 # test/conftest.py says which tests stay together and in what order.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -36,7 +36,7 @@ finish() {
 trap finish EXIT
 
 set -m # for a process group that heeds SIGINT, as the nodes that it starts must
-"$PYTHON" -m pytest --numprocesses 3 --dist loadscope -m ros "$@" >"$work/nodes.log" 2>&1 &
+"$PYTHON" -m pytest --numprocesses 2 --dist loadscope -m ros "$@" >"$work/nodes.log" 2>&1 &
 nodes=$!
 set +m
 

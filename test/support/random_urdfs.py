@@ -4,17 +4,25 @@
 
 from __future__ import annotations
 
+import functools
+
 from hypothesis import strategies as st
 
+# Strategies are made once: Hypothesis checks each new one, which takes longer than drawing.
+_AXES = st.tuples(*[st.integers(-3, 3)] * 3).filter(any).map(lambda v: f'{v[0]} {v[1]} {v[2]}')
 
+
+@functools.cache
 def _numbers(low: float, high: float) -> st.SearchStrategy[float]:
     return st.floats(low, high).map(lambda x: round(x, 3))
 
 
+@functools.cache
 def _triple(low: float, high: float) -> st.SearchStrategy[str]:
     return st.tuples(*[_numbers(low, high)] * 3).map(lambda v: f'{v[0]} {v[1]} {v[2]}')
 
 
+@functools.cache
 @st.composite
 def _inertials(draw: st.DrawFn) -> str:
     """An inertia that matter can have: planar moments are positive, the frame is anyhow."""
@@ -29,7 +37,6 @@ def _inertials(draw: st.DrawFn) -> str:
 @st.composite
 def random_urdfs(draw: st.DrawFn, max_joints: int = 6) -> str:
     """URDF text of a tree with 1 to `max_joints` joints: moving, fixed and mimic ones."""
-    axes = st.tuples(*[st.integers(-3, 3)] * 3).filter(any).map(lambda v: f'{v[0]} {v[1]} {v[2]}')
     kinds = ['revolute', 'continuous', 'prismatic', 'screw', 'fixed']
     parts = ['<link name="link0"/>']
     masters: list[str] = []
@@ -54,7 +61,7 @@ def random_urdfs(draw: st.DrawFn, max_joints: int = 6) -> str:
             f'<joint name="joint{k}" type="{kind}">'
             f'<parent link="link{draw(st.integers(0, k - 1))}"/><child link="link{k}"/>'
             f'<origin xyz="{draw(_triple(-0.6, 0.6))}" rpy="{draw(_triple(-3, 3))}"/>'
-            f'<axis xyz="{draw(axes)}"/>{thread}'
+            f'<axis xyz="{draw(_AXES)}"/>{thread}'
             f'<limit lower="-2" upper="2" effort="100" velocity="5"/>{mimic}</joint>'
         )
     return f'<robot name="tree">{"".join(parts)}</robot>'
