@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import csv
 import importlib.metadata
 from pathlib import Path
 from typing import Any
@@ -166,11 +167,13 @@ def more_robots() -> dict[str, Path]:
 
 
 def _robots_of(distribution: str, folder: str) -> dict[str, Path]:
+    # Read as text: importlib.metadata.files makes a path of each of ten thousand files.
+    installed = importlib.metadata.distribution(distribution)
     found = {}
-    for file in importlib.metadata.files(distribution) or []:
-        if file.suffix == '.urdf' and folder in file.parts:
-            parts = file.parts
-            found['/'.join(parts[parts.index(folder) + 1 :])] = Path(str(file.locate()))
+    for file, *_ in csv.reader((installed.read_text('RECORD') or '').splitlines()):
+        _, inside, name = f'/{file}'.partition(f'/{folder}/')
+        if inside and name.endswith('.urdf'):
+            found[name] = Path(str(installed.locate_file(file)))
     return dict(sorted(found.items()))
 
 
