@@ -41,6 +41,8 @@ from kron_dynamics.simulation.passive_joints import passive_joints, with_passive
 # Largest number of periods simulated at once after a delay of the process; simulated time does
 # not catch up the remaining wall time.
 _CATCH_UP = 5
+# States kept for reliable subscribers that are late, such as a recorder on a busy computer.
+_KEPT = 1000
 # Wall time between log messages that the simulation cannot keep up, s.
 _BEHIND_INTERVAL = 5.0
 
@@ -122,9 +124,9 @@ class SimulatorNode(Node):
         # Compile the kernels of the integration before simulated time starts.
         robot.prepare()
         self._plant.advance(self._command, 0.0, self._step)
-        self._states = self.create_publisher(JointState, 'joint_states', 10)
+        self._states = self.create_publisher(JointState, 'joint_states', _KEPT)
         if modal:
-            self._modal_states = self.create_publisher(JointState, '~/modal_states', 10)
+            self._modal_states = self.create_publisher(JointState, '~/modal_states', _KEPT)
         if self._with_clock:
             self._clock_publisher = self.create_publisher(ClockMessage, '/clock', 10)
         self.create_subscription(Float64MultiArray, '~/commands', self._on_command, 1)

@@ -7,6 +7,8 @@ from __future__ import annotations
 import functools
 import math
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -32,6 +34,27 @@ PERIOD = 0.02
 GRAVITY = {'gravity.x': 9.0, 'gravity.y': 0.0, 'gravity.z': 0.0}
 START = {'initial_position.shoulder': 0.5, 'initial_position.elbow': -0.25}
 ROBOT = kd.load(URDF, gravity=(9.0, 0.0, 0.0))
+# Prints the stamps of 650 states of a topic, s.
+LISTENER = """
+import sys
+import rclpy
+from sensor_msgs.msg import JointState
+
+rclpy.init()
+node, stamps = rclpy.create_node('listener'), []
+
+
+def hear(state):
+    if not stamps:
+        print('listening', flush=True)
+    stamps.append(state.header.stamp.sec + 1e-9 * state.header.stamp.nanosec)
+
+
+node.create_subscription(JointState, sys.argv[1], hear, 1000)
+while len(stamps) < 650:
+    rclpy.spin_once(node)
+print(*stamps)
+"""
 
 
 class Simulator:
@@ -235,7 +258,9 @@ def test_in_lockstep_time_waits_for_the_answer(start, connect):
     client.wait_for(lambda: len(answer()) == 1, 'one state for one answer')
     followers = [answer() for _ in range(15)]
     assert [len(sent) for sent in followers] == [1] * 15
-    np.testing.assert_allclose(np.diff([seconds(one.header.stamp) for one, in followers]), PERIOD)
+    np.testing.assert_allclose(
+        np.diff([seconds(one.header.stamp) for (one,) in followers]), PERIOD
+    )
     answered_at, waiting = time.monotonic(), len(states)
     # 500 periods at this pace; what is heard later on a busy computer may have been sent later.
     while time.monotonic() < answered_at + 1.0:
@@ -246,6 +271,30 @@ def test_in_lockstep_time_waits_for_the_answer(start, connect):
     began = time.monotonic()
     client.wait_for(lambda: len(states) > waiting + 20, 'states without answers')
     assert time.monotonic() - began < 60.0
+
+
+def test_a_reliable_listener_that_was_held_up_misses_no_state(start, connect):
+    """A recorder on a busy computer; the simulator does not wait for it."""
+    machine = Simulator(start, connect, 'heard', publish_clock=True, real_time_factor=10.0)
+    machine.client.wait_for(lambda: machine.states, 'states')
+    listener = subprocess.Popen(
+        [sys.executable, '-c', LISTENER, '/heard/joint_states'], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert listener.stdout.readline() == 'listening\n'
+        listener.send_signal(signal.SIGSTOP)
+        heard = len(machine.states)
+        # More than is kept on the way in shared memory, 512 messages.
+        machine.client.wait_for(lambda: len(machine.states) > heard + 560, 'states')
+        listener.send_signal(signal.SIGCONT)
+        stamps, _ = listener.communicate(timeout=60.0)
+    finally:
+        listener.kill()
+    late = [float(stamp) for stamp in stamps.split()]
+    machine.client.wait_for(lambda: seconds(machine.states[-1].header.stamp) > late[-1], 'states')
+    in_time = [seconds(state.header.stamp) for state in machine.states]
+    first = int(np.searchsorted(in_time, late[0] - 0.5 * PERIOD))
+    np.testing.assert_allclose(late, in_time[first : first + len(late)])
 
 
 def test_lockstep_without_answers_is_said(start, connect):
