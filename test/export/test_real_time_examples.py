@@ -41,7 +41,11 @@ def build(source, folder, *options):
 
 
 def test_the_loop_follows_and_refuses_another_model(tmp_path):
-    installed = install(export_library(kd.load(STACKER), frames=['bucket_wheel']), tmp_path)
+    exported = export_library(kd.load(STACKER), frames=['bucket_wheel'])
+    installed = install(exported, tmp_path, f'-DCMAKE_PREFIX_PATH={EIGEN_PREFIX}')
+    told = run('ctest', '--test-dir', tmp_path / 'build')
+    for test in ('self_test', 'wrapper_test'):
+        assert re.search(rf'{exported.package}_{test} \.* +Passed', told), told
     build(EXAMPLES, tmp_path / 'loop', f'-DCMAKE_PREFIX_PATH={installed}')
     program = tmp_path / 'loop' / 'computed_torque'
     told = run(program, '0.1')
@@ -55,7 +59,7 @@ def test_the_loop_follows_and_refuses_another_model(tmp_path):
 def test_the_law_of_the_controller(tmp_path):
     """On drives that carry the boom in two of the three poses, so a weight meets its limit."""
     robot = kd.loads(STACKER.read_text().replace('effort="20000000"', 'effort="2700000"'))
-    # Its own test is built by the other example.
+    # Its own tests are built and run by the other example.
     installed = install(export_library(robot), tmp_path, '-DBUILD_TESTING=OFF')
     paths = f'-DCMAKE_PREFIX_PATH={installed};{EIGEN_PREFIX}'
     build(EXAMPLES / 'ros2_control', tmp_path / 'law', paths)
