@@ -96,9 +96,9 @@ def test_a_stiff_machine_shows_no_vibration(model, seed, tip):
     assert np.isnan([mode.frequency for mode in content.modes]).all()
 
 
-def swung(scale: float, seed: int, duration: float) -> Run:
+def swung(scale: float, seed: int, duration: float, period: float = 0.01) -> Run:
     """A stiff machine in wide motion of several sines a joint, with efforts of a scale."""
-    robot, rng, period = STACKER.robot(bends=False), np.random.default_rng(seed), 0.01
+    robot, rng = STACKER.robot(bends=False), np.random.default_rng(seed)
     time = period * np.arange(1.0, duration / period + 1.0)
     rate, phase = rng.uniform(0.5, 2.0, (3, 3)), rng.uniform(0.0, 6.0, (3, 3))
     angle = time[:, None, None] * rate + phase
@@ -122,6 +122,19 @@ def test_wide_motion_of_a_stiff_machine_leaves_nothing_but_noise(model, seed):
         assert not mode.seen
         # Below what as many amplitudes explain of noise.
         assert mode.evidence < 0.0
+
+
+def test_modes_that_are_too_fast_for_the_samples_are_named(model):
+    fast, slow = predicted_modes(model, np.array(STACKER.pose), TIP).omega / (2.0 * np.pi)
+    for rate, verdicts in (
+        (2.2 * fast, ['not seen: too near to half the sampling rate', 'not seen: no stretch']),
+        (1.5 * slow, ['not seen: above half the sampling rate'] * 2),
+    ):
+        content = modal_content(model, swung(1.0, 1, 3.0, 1.0 / rate), TIP, SOURCES)
+        assert tuple(mode.name for mode in content.modes) == model.joint_names[3:]
+        for mode, frequency, verdict in zip(content.modes, (fast, slow), verdicts, strict=True):
+            assert not mode.seen and mode.verdict.startswith(verdict)
+            np.testing.assert_allclose(mode.predicted_frequency, frequency, rtol=0.1)
 
 
 @pytest.mark.parametrize('seed', some_of((1, 5), (1,)))
