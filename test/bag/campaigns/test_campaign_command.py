@@ -171,23 +171,42 @@ def test_the_page_has_frequencies_doubts_and_what_is_not_known(tmp_path):
     assert page.values[2][4] == page.values[2][6] == '' and page.values[1][6] == '0.81'
 
 
-def test_what_is_done_is_not_done_again(recordings, tmp_path, capsys):
-    folder, output = tmp_path / 'bags', tmp_path / 'bags' / 'out'
-    shutil.copytree(recordings / 'monday', folder)
+@pytest.fixture
+def done(of_all, tmp_path):
+    """Return a function that makes the folder of a campaign in which bags are done already.
+
+    They are those of some names in a folder of recordings; each analysis is a process.
+    """
+
+    def copy(place, *names):
+        output = tmp_path / 'out'
+        for name in names:
+            shutil.copytree(of_all.output / 'bags' / place / name, output / 'bags' / name)
+        return output
+
+    return copy
+
+
+def test_what_is_done_is_not_done_again(recordings, of_all, done, capsys):
+    folder, output = recordings / 'monday', done('monday', 'a', 'b')
 
     def told(place, *options):
-        assert campaign(place, output, *options) == 0
+        assert campaign(place, output, '--format', 'html', *options) == 0
         lines = capsys.readouterr().out.splitlines()
         return sorted(line.split()[0] for line in lines[: lines.index('')])
 
-    assert told(folder) == ['done'] * 2
-    first = (output / 'campaign.json').read_bytes()
     assert told(folder) == ['before'] * 2
-    assert (output / 'campaign.json').read_bytes() == first
-    # Another option, another bag: what depends on it is done anew.
+    first = (output / 'campaign.json').read_bytes()
+    found = [bag['summary'] for bag in json.loads(first)['bags']]
+    known = json.loads((of_all.output / 'campaign.json').read_bytes())['bags']
+    assert found == [bag['summary'] for bag in known[-2:]]
+    # Another bag, another option: what depends on it is done anew.
     (bag,) = (folder / 'b').glob('*.mcap')
+    recorded = bag.stat().st_mtime_ns
     os.utime(bag, ns=(1, 1))
     assert told(folder) == ['before', 'done']
+    assert (output / 'campaign.json').read_bytes() == first
+    os.utime(bag, ns=(recorded, recorded))
     assert told(folder / 'a', '--window', '0.2') == ['done']
     (other,) = json.loads((output / 'campaign.json').read_bytes())['bags']
     before = json.loads(first)['bags'][0]
@@ -275,8 +294,9 @@ def cluster(workers):
             process.stderr.close()
 
 
-def test_a_cluster_gives_the_same_and_loses_nothing(recordings, of_all, tmp_path, capsys):
-    output = tmp_path / 'there'
+def test_a_cluster_gives_the_same_and_loses_nothing(recordings, of_all, done, capsys):
+    # What is left is one for each worker, of which one fails.
+    output = done('.', HOSTILE, 'monday/a')
     with cluster(2) as (address, workers):
 
         def kill_one() -> None:
