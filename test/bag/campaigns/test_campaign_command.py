@@ -260,57 +260,63 @@ def test_no_bags_and_no_scheduler_are_told(tmp_path, recordings, capsys):
     assert "no Dask scheduler answers at 'nowhere'" in capsys.readouterr().err
 
 
+# A scheduler with a worker; the other one is a process of its own, as on another computer.
+SCHEDULER = """
+import asyncio, sys
+from distributed import Scheduler, Worker
+
+async def serve():
+    async with Scheduler(host='127.0.0.1', port=0, dashboard=False) as scheduler:
+        async with Worker(scheduler.address, nthreads=1, dashboard=False):
+            print(scheduler.address, flush=True)
+            await scheduler.finished()
+
+asyncio.run(serve())
+"""
+
+
 @contextmanager
-def cluster(workers):
-    """A scheduler and its workers as processes, as on several computers; yields its address."""
+def cluster():
+    """A scheduler and two workers; yields its address and the process of a worker."""
     running = []
     environment = {**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, sys.path))}
 
-    def start(module, *arguments):
-        command = [sys.executable, '-m', module, *arguments]
-        running.append(
-            subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
-        )
+    def start(*command, **pipes):
+        command = [sys.executable, *command]
+        running.append(subprocess.Popen(command, env=environment, text=True, **pipes))
         return running[-1]
 
-    def said(process, text):
-        return next(line for line in process.stderr if text in line)
-
     try:
-        local = ['--host', '127.0.0.1', '--port', '0', '--no-dashboard']
-        address = said(start('distributed.cli.dask_scheduler', *local), 'Scheduler at:').split()[
-            -1
-        ]
-        for _ in range(workers):
-            alone = ['--nthreads', '1', '--no-nanny', '--no-dashboard']
-            start('distributed.cli.dask_worker', address, *alone)
-        for worker in running[1:]:
-            said(worker, 'Registered to:')
-        yield address, running[1:]
+        address = start('-c', SCHEDULER, stdout=subprocess.PIPE).stdout.readline().strip()
+        alone = ['--nthreads', '1', '--no-nanny', '--no-dashboard']
+        worker = start(
+            '-m', 'distributed.cli.dask_worker', address, *alone, stderr=subprocess.PIPE
+        )
+        assert any('Registered to:' in line for line in worker.stderr)
+        yield address, worker
     finally:
         for process in running:
             process.kill()
-            process.wait()
-            process.stderr.close()
+            process.communicate()
 
 
 def test_a_cluster_gives_the_same_and_loses_nothing(recordings, of_all, done, capsys):
     # What is left is one for each worker, of which one fails.
     output = done('.', HOSTILE, 'monday/a')
-    with cluster(2) as (address, workers):
+    with cluster() as (address, worker):
 
         def kill_one() -> None:
             """Kill one of the two as soon as something is being worked on."""
             until = time.monotonic() + 120
             while not list(output.glob('bags/.*')) and time.monotonic() < until:
                 time.sleep(0.01)
-            workers[0].send_signal(signal.SIGKILL)
+            worker.send_signal(signal.SIGKILL)
 
         killer = threading.Thread(target=kill_one)
         killer.start()
         code = campaign(recordings, output, '--format', 'html', '--scheduler', address)
         killer.join()
-        assert workers[0].wait() == -signal.SIGKILL
+        assert worker.wait() == -signal.SIGKILL
     assert code == 1, capsys.readouterr().out
     here, there = (folder / 'campaign.json' for folder in (of_all.output, output))
     assert there.read_bytes() == here.read_bytes()
