@@ -25,7 +25,7 @@ def arm_file(tmp_path, arm_urdf):
 @pytest.mark.parametrize('storage', STORAGES)
 def test_nothing_but_reports_and_errors(arm_file, storage):
     # The fewer messages, the more of the flipped bytes are of what holds them together.
-    assert check(arm_file, storage, flips=12, seed=3, step=20, count=250) == []
+    assert check(arm_file, storage, flips=12, seed=3, step=20, count=500) == []
 
 
 def test_rows_that_are_left_of_a_cut_database(arm, arm_file, tmp_path):
