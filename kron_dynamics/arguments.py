@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Sequence
 from itertools import chain
@@ -26,6 +27,8 @@ from kron_dynamics.typing import FloatArray
 _NUMBERS = frozenset((float, int, np.float64, np.float32, np.int64, np.int32))
 _FLOAT = np.dtype(np.float64)
 _LISTS = frozenset((list, tuple))
+# Up to so many numbers are checked one by one.
+_FEW = 32
 
 
 def real_array(values: object, name: str) -> FloatArray:
@@ -111,13 +114,17 @@ def finite_array(values: object, name: str) -> FloatArray:
         NonFiniteError: a number is NaN or infinite.
     """
     array = real_array(values, name)
-    if not np.isfinite(array).all():
+    # NumPy takes several times as long for a few numbers.
+    few = array.ndim == 1 and array.size <= _FEW
+    if not (all(map(math.isfinite, array.tolist())) if few else np.isfinite(array).all()):
         raise NonFiniteError(f'{name} holds a NaN or an infinity, expected finite numbers')
     return array
 
 
 def real_number(value: object, name: str) -> float:
     """Return one real number; see `real_array`."""
+    if type(value) is float:
+        return value
     number = real_array(value, name)
     if number.ndim:
         raise ShapeError(f'{name} has shape {number.shape}, expected one number')

@@ -133,7 +133,8 @@ def fit_payload(
         before, found = len(cuts), problem.pieces()
         cuts = found if len(found) < before else cuts
     pieces = problem.estimates(cuts)
-    (whole,) = problem.estimates([(0, len(loaded))])
+    everything = [(0, len(loaded))]
+    (whole,) = pieces if cuts == everything else problem.estimates(everything)
     return PayloadFit(
         link,
         whole,

@@ -200,9 +200,10 @@ class Plant:
         wanted = real_array(command, 'command')
         if wanted.shape != self.effort.shape:
             raise ShapeError(f'command has shape {wanted.shape}, expected {self.effort.shape}')
-        for i in np.flatnonzero(np.isnan(wanted)):
-            joint = named('joint', self.robot.joint_names[i])
-            raise NonFiniteError(f'the command for {joint} is nan, expected a number')
+        for value, joint in zip(wanted.tolist(), self.robot.joint_names, strict=False):
+            if math.isnan(value):
+                joint = named('joint', joint)
+                raise NonFiniteError(f'the command for {joint} is nan, expected a number')
         duration, step = real_number(duration, 'duration'), real_number(step, 'step')
         if not 0.0 <= duration < math.inf:
             raise ParameterError(f'duration is {duration:g} s, expected 0 or more, finite')

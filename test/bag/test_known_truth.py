@@ -30,7 +30,7 @@ def simulated(name: str, share: float) -> Simulated:
 
 @pytest.mark.parametrize('name', some_of(NAMES, ('ur5',)))
 def test_accelerations_and_payloads_are_near_the_truth(name):
-    machine = simulated(name, 0.6)
+    machine = simulated(name, 0.4)
     found = accelerations(machine, 0)
     # At least five times nearer than central differences of velocities, and of positions.
     assert min(*found['both'], *found['positions']) > 5.0
@@ -46,7 +46,7 @@ def test_accelerations_and_payloads_are_near_the_truth(name):
 
 @pytest.mark.parametrize('name', some_of(NAMES, ('stacker',)))
 def test_identification_leaves_little_more_than_the_noise_of_the_efforts(name):
-    found = residuals(simulated(name, 0.5), 0)
+    found = residuals(simulated(name, 0.3), 0)
     assert max(found['identified']) < 1.5
     # Less than the noise would be left only where the noise is not what it is said to be.
     assert min(found['identified']) > 0.9

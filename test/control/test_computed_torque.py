@@ -66,7 +66,7 @@ def test_error_obeys_its_own_linear_equation(arm):
 
 def test_with_known_friction_a_reference_met_is_never_left(make_arm):
     plant = make_arm(damping=2.0, friction=3.0)
-    times = np.linspace(0.0, 2.0, 20)
+    times = np.linspace(0.0, 1.2, 20)  # each joint turns round once
     q0, qd0, _ = reference(0.0)
     q, _ = closed_loop(plant, ComputedTorque(plant, KP, KD), q0, qd0, times)
     np.testing.assert_allclose(tracking_error(q, times), 0.0, atol=1e-7)

@@ -10,7 +10,7 @@ import pytest
 from kron_dynamics.identification.modal_fit import fit_modes, half_intervals
 from kron_dynamics.identification.modal_windows import ModalWindows
 
-RUNS, LINES, CHANNELS = 3000, 6, 1
+RUNS, LINES, CHANNELS = 1500, 6, 1
 
 
 def held(

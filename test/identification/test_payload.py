@@ -237,7 +237,7 @@ def test_friction_that_grows_with_the_effort_is_no_load(share):
         return payload_rows(robot, replace(motion, effort=motion.effort + grown), 0.05)
 
     errors, masses = [], []
-    for seed in range(6):
+    for seed in range(4):
         loaded, bare = rubbing(record(LOAD, seed)), rubbing(record(None, 100 + seed))
         found = payload_beside_friction(robot, 'tool', loaded, bare)
         assert ('load' in found.terms) == (share > 0.0)
@@ -246,4 +246,4 @@ def test_friction_that_grows_with_the_effort_is_no_load(share):
         errors.append(abs(found.whole.mass / LOAD.mass - 1.0))
         assert len(found.pieces) == 1
     assert max(errors) < 0.02
-    assert sum(masses) >= 5
+    assert all(masses)

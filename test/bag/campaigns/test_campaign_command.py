@@ -171,23 +171,42 @@ def test_the_page_has_frequencies_doubts_and_what_is_not_known(tmp_path):
     assert page.values[2][4] == page.values[2][6] == '' and page.values[1][6] == '0.81'
 
 
-def test_what_is_done_is_not_done_again(recordings, tmp_path, capsys):
-    folder, output = tmp_path / 'bags', tmp_path / 'bags' / 'out'
-    shutil.copytree(recordings / 'monday', folder)
+@pytest.fixture
+def done(of_all, tmp_path):
+    """Return a function that makes the folder of a campaign in which bags are done already.
+
+    They are those of some names in a folder of recordings; each analysis is a process.
+    """
+
+    def copy(place, *names):
+        output = tmp_path / 'out'
+        for name in names:
+            shutil.copytree(of_all.output / 'bags' / place / name, output / 'bags' / name)
+        return output
+
+    return copy
+
+
+def test_what_is_done_is_not_done_again(recordings, of_all, done, capsys):
+    folder, output = recordings / 'monday', done('monday', 'a', 'b')
 
     def told(place, *options):
-        assert campaign(place, output, *options) == 0
+        assert campaign(place, output, '--format', 'html', *options) == 0
         lines = capsys.readouterr().out.splitlines()
         return sorted(line.split()[0] for line in lines[: lines.index('')])
 
-    assert told(folder) == ['done'] * 2
-    first = (output / 'campaign.json').read_bytes()
     assert told(folder) == ['before'] * 2
-    assert (output / 'campaign.json').read_bytes() == first
-    # Another option, another bag: what depends on it is done anew.
+    first = (output / 'campaign.json').read_bytes()
+    found = [bag['summary'] for bag in json.loads(first)['bags']]
+    known = json.loads((of_all.output / 'campaign.json').read_bytes())['bags']
+    assert found == [bag['summary'] for bag in known[-2:]]
+    # Another bag, another option: what depends on it is done anew.
     (bag,) = (folder / 'b').glob('*.mcap')
+    recorded = bag.stat().st_mtime_ns
     os.utime(bag, ns=(1, 1))
     assert told(folder) == ['before', 'done']
+    assert (output / 'campaign.json').read_bytes() == first
+    os.utime(bag, ns=(recorded, recorded))
     assert told(folder / 'a', '--window', '0.2') == ['done']
     (other,) = json.loads((output / 'campaign.json').read_bytes())['bags']
     before = json.loads(first)['bags'][0]
@@ -241,56 +260,63 @@ def test_no_bags_and_no_scheduler_are_told(tmp_path, recordings, capsys):
     assert "no Dask scheduler answers at 'nowhere'" in capsys.readouterr().err
 
 
+# A scheduler with a worker; the other one is a process of its own, as on another computer.
+SCHEDULER = """
+import asyncio, sys
+from distributed import Scheduler, Worker
+
+async def serve():
+    async with Scheduler(host='127.0.0.1', port=0, dashboard=False) as scheduler:
+        async with Worker(scheduler.address, nthreads=1, dashboard=False):
+            print(scheduler.address, flush=True)
+            await scheduler.finished()
+
+asyncio.run(serve())
+"""
+
+
 @contextmanager
-def cluster(workers):
-    """A scheduler and its workers as processes, as on several computers; yields its address."""
+def cluster():
+    """A scheduler and two workers; yields its address and the process of a worker."""
     running = []
     environment = {**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, sys.path))}
 
-    def start(module, *arguments):
-        command = [sys.executable, '-m', module, *arguments]
-        running.append(
-            subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
-        )
+    def start(*command, **pipes):
+        command = [sys.executable, *command]
+        running.append(subprocess.Popen(command, env=environment, text=True, **pipes))
         return running[-1]
 
-    def said(process, text):
-        return next(line for line in process.stderr if text in line)
-
     try:
-        local = ['--host', '127.0.0.1', '--port', '0', '--no-dashboard']
-        address = said(start('distributed.cli.dask_scheduler', *local), 'Scheduler at:').split()[
-            -1
-        ]
-        for _ in range(workers):
-            alone = ['--nthreads', '1', '--no-nanny', '--no-dashboard']
-            start('distributed.cli.dask_worker', address, *alone)
-        for worker in running[1:]:
-            said(worker, 'Registered to:')
-        yield address, running[1:]
+        address = start('-c', SCHEDULER, stdout=subprocess.PIPE).stdout.readline().strip()
+        alone = ['--nthreads', '1', '--no-nanny', '--no-dashboard']
+        worker = start(
+            '-m', 'distributed.cli.dask_worker', address, *alone, stderr=subprocess.PIPE
+        )
+        assert any('Registered to:' in line for line in worker.stderr)
+        yield address, worker
     finally:
         for process in running:
             process.kill()
-            process.wait()
-            process.stderr.close()
+            process.communicate()
 
 
-def test_a_cluster_gives_the_same_and_loses_nothing(recordings, of_all, tmp_path, capsys):
-    output = tmp_path / 'there'
-    with cluster(2) as (address, workers):
+def test_a_cluster_gives_the_same_and_loses_nothing(recordings, of_all, done, capsys):
+    # What is left is one for each worker, of which one fails.
+    output = done('.', HOSTILE, 'monday/a')
+    with cluster() as (address, worker):
 
         def kill_one() -> None:
             """Kill one of the two as soon as something is being worked on."""
             until = time.monotonic() + 120
             while not list(output.glob('bags/.*')) and time.monotonic() < until:
                 time.sleep(0.01)
-            workers[0].send_signal(signal.SIGKILL)
+            worker.send_signal(signal.SIGKILL)
 
         killer = threading.Thread(target=kill_one)
         killer.start()
         code = campaign(recordings, output, '--format', 'html', '--scheduler', address)
         killer.join()
-        assert workers[0].wait() == -signal.SIGKILL
+        assert worker.wait() == -signal.SIGKILL
     assert code == 1, capsys.readouterr().out
     here, there = (folder / 'campaign.json' for folder in (of_all.output, output))
     assert there.read_bytes() == here.read_bytes()

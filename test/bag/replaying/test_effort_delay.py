@@ -100,7 +100,7 @@ def test_effort_held_between_samples_is_half_a_sample_late(make_bag, arm, arm_ur
         for k in range(1, 801):
             wanted = 0.5 * np.sin(np.array([2.0, 1.5, 2.5]) * k * period)
             push = 30.0 * (wanted + (0.0, 0.3, 0.5) - plant.q) - 12.0 * plant.qd
-            plant.advance(push + arm.gravity_vector(plant.q), period, 0.001)
+            plant.advance(push + arm.gravity_vector(plant.q), period, 0.002)
             bag.joint_state(
                 '/joint_states', k * period, arm.joint_names, plant.q, plant.qd, plant.effort
             )
