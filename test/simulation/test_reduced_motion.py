@@ -58,8 +58,8 @@ def test_it_is_the_motion_of_the_general_solution(assert_close: Any) -> None:
 
 
 def test_loops_stay_closed_and_energy_is_work() -> None:
-    """A minute of travel, slew and luff; the drives carry the weight and push to and fro."""
-    seconds = 60.0
+    """Two minutes of travel, slew and luff; the drives carry the weight and push to and fro."""
+    seconds = 120.0
     robot = stacker()
     names = robot.joint_names
     actuated = [names.index(joint) for joint in robot.actuated]

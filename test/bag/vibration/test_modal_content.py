@@ -41,7 +41,7 @@ def model():
 
 @pytest.fixture(scope='module')
 def truth(machine):
-    return moved(STACKER, machine, 70.0)
+    return moved(STACKER, machine, 100.0)
 
 
 def found(model, truth, seed, **options):
