@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from compiled_together import compile_together
 from long_runs import some_of
 from same_bits import assert_same_bits
 
@@ -29,6 +30,7 @@ NAMES = sorted(path.stem for path in (Path(__file__).parents[1] / 'robots').glob
 def results(text: str, states: np.ndarray) -> list[np.ndarray]:
     """Results of all quantities: of single states, then of a batch."""
     robot, found = kron_dynamics.loads(text), []
+    compile_together(robot, robot.model.tip_link, *QUANTITIES, batches=True)
     for name, arrays in QUANTITIES.items():
         call = getattr(robot, name)
         for some in (*states.transpose(1, 0, 2), states):
