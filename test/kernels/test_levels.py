@@ -43,13 +43,21 @@ def results(text: str, states: np.ndarray) -> list[np.ndarray]:
 # export/test_library.py are held against kernels of another level, too.
 @pytest.mark.parametrize('name', some_of(NAMES, ['rrp']))
 def test_kernels_have_the_same_bits_at_every_level(
-    name: str, own_cache: Path, logging_compiler: Any, robot_text: Any, rng: Any, monkeypatch: Any
+    name: str,
+    own_cache: Path,
+    logging_compiler: Any,
+    robot_text: Any,
+    rng: Any,
+    monkeypatch: Any,
+    pytestconfig: Any,
 ) -> None:
     text = robot_text(name)
     states = rng.uniform(-2, 2, (3, BATCH, kron_dynamics.loads(text).n))
     expected = results(text, states)
     command, compilations = os.environ['CC'], len(logging_compiler())
-    for count, level in enumerate(('-O0', '-O1', '-O3'), start=2):
+    # Beside the usual one, the extremes.
+    levels = ('-O0', '-O1', '-O3') if pytestconfig.getoption('--long') else ('-O0', '-O3')
+    for count, level in enumerate(levels, start=2):
         monkeypatch.setenv('CC', f'{command} {level}')
         found = results(text, states)
         assert len(logging_compiler()) == count * compilations > 0
