@@ -76,8 +76,8 @@ def test_a_motor_turns_its_crank_for_several_turns_and_the_kernels_pass_their_ch
     text = slider_crank().replace(
         '<link name="base"/>',
         '<link name="base"/><joint name="motor" type="revolute"><parent link="base"/>'
-        '<child link="rotor"/><limit lower="-25" upper="30" effort="1" velocity="1"/></joint><link name="rotor"><inertial><mass value="1"/>'
-        f'{INERTIA}</inertial></link>',
+        '<child link="rotor"/><limit lower="-25" upper="30" effort="1" velocity="1"/></joint>'
+        f'<link name="rotor"><inertial><mass value="1"/>{INERTIA}</inertial></link>',
     )
     gear = {'type': 'coupling', 'ratios': {'motor': 1.0, 'turn': -ratio}}
     robot = kd.loads(
