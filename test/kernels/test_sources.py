@@ -181,23 +181,17 @@ def test_a_new_file_of_numbers_counts(tmp_path: Path, monkeypatch: pytest.Monkey
     assert len(digests) == len(set(digests)) == 3
 
 
-# Of forks, which have read nothing before.
+# After each of some texts is added to a file; of forks, which have read nothing before.
 DIGESTS = """
-import json, os, sys
-from pathlib import Path
+import json, multiprocessing, sys
 from kron_dynamics.kernels.sources import sources_digest
 
-file, digests = Path(sys.argv[1]), []
+digests = []
 for text in sys.argv[2:]:
     if text:
-        with file.open('a') as more:
-            more.write(text)
-    out, into = os.pipe()
-    if os.fork() == 0:
-        os.write(into, sources_digest('kron_dynamics.kernels.compilation').encode())
-        os._exit(0)
-    os.wait()
-    digests.append(os.read(out, 1000).decode())
+        print(text, end='', file=open(sys.argv[1], 'a'))
+    with multiprocessing.get_context('fork').Pool(1) as fork:
+        digests.append(fork.apply(sources_digest, ['kron_dynamics.kernels.compilation']))
 print(json.dumps(digests))
 """
 DIGEST = """
@@ -364,8 +358,8 @@ def test_an_archive_counts_as_a_whole(tmp_path: Path, robot_file: Path) -> None:
         'robot.gravity_vector([0.1, 0.2, 0.3])\n'
         'print(json.dumps([kd.__file__, robot.kernel_report()[0].source]))\n'
     )
-    first, told = map(json.loads, run(code, robot_file, all_lines=True, PYTHONPATH=str(archive)))
-    place, source = told
+    lines = run(code, robot_file, all_lines=True, PYTHONPATH=str(archive))
+    first, (place, source) = map(json.loads, lines)
     assert place.startswith(str(archive))
     assert source == 'c'
     with zipfile.ZipFile(archive, 'a') as file:

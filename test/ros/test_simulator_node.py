@@ -235,9 +235,7 @@ def test_in_lockstep_time_waits_for_the_answer(start, connect):
     client.wait_for(lambda: len(answer()) == 1, 'one state for one answer')
     followers = [answer() for _ in range(15)]
     assert [len(sent) for sent in followers] == [1] * 15
-    np.testing.assert_allclose(
-        np.diff([seconds(one.header.stamp) for (one,) in followers]), PERIOD
-    )
+    np.testing.assert_allclose(np.diff([seconds(one.header.stamp) for one, in followers]), PERIOD)
     answered_at, waiting = time.monotonic(), len(states)
     # 500 periods at this pace; what is heard later on a busy computer may have been sent later.
     while time.monotonic() < answered_at + 1.0:
