@@ -180,6 +180,7 @@ def test_a_screw_moves_mass_that_only_slides(parts: Any) -> None:
     assert nothing.is_massless
 
 
+@pytest.mark.interpreted  # kernels of screws are compiled in test_pinocchio_oracle.py
 def test_a_nut_falls_down_its_screw(parts: Any, assert_close: Any) -> None:
     """(I + m h^2) qdd = -m g h + tau, whichever way the thread goes."""
     for thread in (0.7, -0.7):
