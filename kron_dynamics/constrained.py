@@ -89,7 +89,7 @@ class ConstrainedRobot:
         t = real_number(time, 'time')
         self.start = q = self._close(q, t, self._numbers(hold, 'hold'))
         self.start.setflags(write=False)
-        self.rank = generic_rank(self._system, self.terms, q, t)
+        self.rank = generic_rank(self._system, self._conditions, q, t)
         terms = self.terms(q, np.zeros(self.n), t)
         self._quasi = independent if callable(independent) else None
         chosen: tuple[int, ...] = ()
@@ -183,14 +183,16 @@ class ConstrainedRobot:
             return ConstraintTerms(none, rows, none, rows, none)
         return self._system.terms(*state, float(t), lambda a, b: self._geometry(a, b))
 
+    def _conditions(self, q: FloatArray, t: float) -> tuple[FloatArray, FloatArray]:
+        return self.terms(q, np.zeros(self.n), t)[:2]
+
     def residual(self, q: ArrayLike, t: float = 0.0) -> FloatArray:
         """Return the residual phi(q, t), shape (k,), m or rad: 0 if the loops are closed."""
         return self.terms(self._array(q, 'q'), np.zeros(self.n), t).phi
 
     def report(self, q: ArrayLike, t: float = 0.0) -> ConstraintReport:
         """Return rank, redundant conditions and distance to the nearest singularity at q, (n,)."""
-        A = self.terms(self._array(q, 'q'), np.zeros(self.n), t).A
-        return report(self._system, A, self.rank)
+        return report(self._system, self._conditions(self._array(q, 'q'), t)[1], self.rank)
 
     def close(self, q: ArrayLike, t: float = 0.0, hold: Sequence[str] = ()) -> FloatArray:
         """Return coordinates near q that close the loops, shape (n,), rad or m.
@@ -208,7 +210,7 @@ class ConstrainedRobot:
         return self._close(self._array(q, 'q'), t, self._numbers(hold, 'hold'))
 
     def _close(self, q: FloatArray, t: float, held: tuple[int, ...]) -> FloatArray:
-        return close_positions(self._system, self.terms, q, t, held)
+        return close_positions(self._system, self._conditions, q, t, held)
 
     def close_rates(self, q: ArrayLike, qd: ArrayLike, t: float = 0.0) -> FloatArray:
         """Return the rates nearest to qd that obey the constraints, shape (n,), 1/s.

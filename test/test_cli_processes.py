@@ -96,16 +96,19 @@ def umlauts(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.mark.parametrize(
-    'changes',
+    ('command', 'changes'),
     [
-        {'PYTHONIOENCODING': 'ascii'},
-        {'LC_ALL': 'C', 'PYTHONUTF8': '0', 'PYTHONCOERCECLOCALE': '0'},
-        {'LC_ALL': 'C'},
+        (['derive', '--quantity', 'g'], {'PYTHONIOENCODING': 'ascii'}),
+        (['info'], {'LC_ALL': 'C', 'PYTHONUTF8': '0', 'PYTHONCOERCECLOCALE': '0'}),
+        (['info'], {'LC_ALL': 'C'}),
     ],
     ids=str,
 )
-def test_names_that_an_encoding_does_not_have(changes: dict[str, str], umlauts: str) -> None:
-    done = shell('"$@"', 'derive', umlauts, '--quantity', 'g', **changes)
+def test_names_that_an_encoding_does_not_have(
+    command: list[str], changes: dict[str, str], umlauts: str
+) -> None:
+    name, *options = command
+    done = shell('"$@"', name, umlauts, *options, **changes)
     assert done.returncode == 0
     assert done.stderr == b''
     output = done.stdout.decode('latin-1')

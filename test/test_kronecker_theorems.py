@@ -137,14 +137,12 @@ def test_kronecker_powers(n: int, k: int, seed: int, number: str) -> None:
 
 
 def polynomials(seed: int, shape: tuple[int, ...], x: Any) -> np.ndarray:
-    """Polynomials of degree three in x, one an entry."""
+    """Polynomials of degree three in x, one an entry, each of about half of all monomials."""
     generator = np.random.default_rng(seed)
     monomials = [1, *x, *(a * b for a in x for b in x), *(a**3 for a in x)]
-    entries = [
-        generator.integers(-3, 4, len(monomials)).astype(object) @ np.array(monomials, object)
-        for _ in range(int(np.prod(shape)))
-    ]
-    return np.array(entries, dtype=object).reshape(shape)
+    size = (int(np.prod(shape)), len(monomials))
+    coefficients = generator.integers(-3, 4, size) * generator.integers(0, 2, size)
+    return (coefficients.astype(object) @ np.array(monomials, object)).reshape(shape)
 
 
 shapes = {'r': st.integers(1, 3), 's': st.integers(1, 3), 'n': st.integers(1, 3)}

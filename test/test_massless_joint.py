@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hurried_compiler import hurry
 
 import kron_dynamics as kd
 from kron_dynamics import dynamics
@@ -128,8 +129,9 @@ SLIDES = """<robot name="slides"><link name="base"/><link name="a"/><link name="
 
 
 @pytest.mark.compiled
-def test_slides_on_one_line_have_no_forward_dynamics() -> None:
+def test_slides_on_one_line_have_no_forward_dynamics(monkeypatch: pytest.MonkeyPatch) -> None:
     """Their rounding left infinities once, or a compiler that was blamed."""
+    hurry(monkeypatch)
     for text in (SLIDES, SLIDES.replace('prismatic', 'revolute')):
         robot = kd.loads(text)
         robot.prepare('b')

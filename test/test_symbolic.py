@@ -87,6 +87,18 @@ def numbers(robot: SymbolicRobot, form: Any, **arrays: Any) -> Any:
     return np.array([value(entry) for entry in entries])
 
 
+def nodes(form: Any) -> set[Any]:
+    """All parts of a closed form, each of which is looked at once."""
+    found: set[Any] = set()
+    new = list(form) if isinstance(form, sympy.MatrixBase) else [form]
+    while new:
+        node = new.pop()
+        if node not in found:
+            found.add(node)
+            new += node.args
+    return found
+
+
 @pytest.fixture(scope='module')
 def stacker() -> SymbolicRobot:
     return kd.load(STACKER).symbolic
@@ -243,7 +255,7 @@ def test_gravity_off_the_axes_has_components(robot_text: Any) -> None:
 
 def test_entries_are_exact_and_print_without_litter(stacker: SymbolicRobot) -> None:
     for form in closed_forms(stacker, 'bucket_wheel').values():
-        assert form.atoms(sympy.Float) == set()
+        assert not any(node.is_Float for node in nodes(form))
     text = str(stacker.mass_matrix().simplified())
     assert '1150000, (-370000*sin(luff) + 253900*cos(luff) + 133500)*sin(slew)' in text
     assert '17367800*sin(luff)*cos(luff)' in text
@@ -361,10 +373,10 @@ def test_simplified_matrix_keeps_its_notation(planar: SymbolicRobot) -> None:
 
 
 def test_parts_that_occur_again_and_again_are_looked_at_once() -> None:
-    """As the closed forms of flexible links have them: here 2^60 of them in all."""
+    """As the closed forms of flexible links have them: here 2^30 of them in all."""
     x = sympy.Symbol('x')
     expression, exact = x, x
-    for _ in range(60):
+    for _ in range(30):
         expression = sympy.Mul(expression + sympy.Float(0.5), sympy.sin(expression))
         exact = sympy.Mul(exact + sympy.Rational(1, 2), sympy.sin(exact))
     # Equality of SymPy's expressions is a walk through all parts as well, their hash is not.

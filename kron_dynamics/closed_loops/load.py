@@ -14,7 +14,6 @@ import numpy as np
 from kron_dynamics.closed_loops.closed_loop_model import ClosedLoopModel
 from kron_dynamics.constraints import read_constraints
 from kron_dynamics.constraints.closing import close_positions
-from kron_dynamics.constraints.constraint import ConstraintTerms
 from kron_dynamics.constraints.description import ConstraintDescription
 from kron_dynamics.constraints.rank import generic_rank
 from kron_dynamics.constraints.reducible import refuse_what_moves
@@ -91,21 +90,18 @@ def _closed(
                 'ConstrainedRobot accepts it'
             )
 
-    def terms(q: FloatArray, qd: FloatArray, t: float) -> ConstraintTerms:
-        return system.terms(q, qd, t)
-
     if stiff is not None:  # its loops are closed with undeformed links
         start = np.concatenate([stiff.closing.start, np.zeros(tree.n - tree.joint_count)])
-        _refuse_blocked_modes(system, terms(start, np.zeros(tree.n), 0.0).A)
+        _refuse_blocked_modes(system, system.conditions(start, 0.0)[1])
         drives = stiff.closing.choice.independent
         return ClosedLoopModel.assembled(tree, system, start, drives, stiff)
     joint_numbers(found.start, 'start', tree.joint_names)
     guess = np.array([found.start.get(joint, 0.0) for joint in tree.joint_names])
     held = joint_numbers(found.hold, 'hold', tree.joint_names)
-    start = close_positions(system, terms, guess, 0.0, held)
+    start = close_positions(system, system.conditions, guess, 0.0, held)
     # Rounded to be the same on every machine; the kernels' Newton steps remove the error.
     start = rounded(start, system.column_scale)
-    freedom = tree.n - generic_rank(system, terms, start, 0.0)
+    freedom = tree.n - generic_rank(system, system.conditions, start, 0.0)
     names = tree.joint_names if found.actuated is None else found.actuated
     drives = joint_numbers(names, 'actuated', tree.joint_names)
     if len(drives) != freedom:

@@ -15,7 +15,8 @@ from kron_dynamics.exceptions import ConstraintError
 from kron_dynamics.messages import clipped, listed
 from kron_dynamics.typing import FloatArray
 
-TermsOf = Callable[[FloatArray, FloatArray, float], ConstraintTerms]
+# phi and A, shapes (k,) and (k, n), from q and t.
+ConditionsOf = Callable[[FloatArray, float], tuple[FloatArray, FloatArray]]
 
 # Residuals, rad or lengths over the robot's: tolerance of a closed loop, and rounding level at
 # which the iteration stops.
@@ -33,7 +34,7 @@ _MOST_DAMPING = 1e6
 
 def close_positions(
     system: ConstraintSystem,
-    terms_of: TermsOf,
+    conditions_of: ConditionsOf,
     q: FloatArray,
     t: float,
     held: Sequence[int] = (),
@@ -45,7 +46,7 @@ def close_positions(
 
     Args:
         system: the constraints.
-        terms_of: function that computes their terms.
+        conditions_of: function that computes their phi and A.
         q: initial guess, shape (n,), rad or m.
         t: time, s.
         held: coordinates that do not change.
@@ -54,15 +55,15 @@ def close_positions(
         ConstraintError: the loops cannot be closed from there, or close with a reversed axis; the
             message names the constraints and the residuals.
     """
-    at_rest, rows = np.zeros(len(q)), system.is_holonomic
+    rows = system.is_holonomic
     if not rows.any():
         return q.copy()
     free = [k for k in range(len(q)) if k not in set(held)]
     scale = system.row_scale[rows]
 
     def look(place: FloatArray) -> tuple[FloatArray, FloatArray]:
-        terms = terms_of(place, at_rest, t)
-        return terms.phi[rows] / scale, system.scaled(terms.A)[rows][:, free]
+        phi, A = conditions_of(place, t)
+        return phi[rows] / scale, system.scaled(A)[rows][:, free]
 
     q = q.copy()
     phi, A = look(q)

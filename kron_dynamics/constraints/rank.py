@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from kron_dynamics.constraints.closing import TermsOf, close_positions
+from kron_dynamics.constraints.closing import ConditionsOf, close_positions
 from kron_dynamics.constraints.speeds import RANK_TOLERANCE
 from kron_dynamics.constraints.system import ConstraintSystem
 from kron_dynamics.exceptions import ConstraintError, SingularConstraintError
@@ -47,14 +47,16 @@ class ConstraintReport(NamedTuple):
     direction: Mapping[str, float]
 
 
-def generic_rank(system: ConstraintSystem, terms_of: TermsOf, q: FloatArray, t: float) -> int:
+def generic_rank(
+    system: ConstraintSystem, conditions_of: ConditionsOf, q: FloatArray, t: float
+) -> int:
     """Return the number of independent conditions around a closed position.
 
     It is the largest rank of the position and of some near it; a singularity has a smaller one.
 
     Args:
         system: the constraints.
-        terms_of: function that computes their terms.
+        conditions_of: function that computes their phi and A.
         q: closed position, shape (n,), rad or m.
         t: time, s.
 
@@ -63,8 +65,7 @@ def generic_rank(system: ConstraintSystem, terms_of: TermsOf, q: FloatArray, t: 
     """
     if not system.row_names:
         return 0
-    at_rest = np.zeros(len(q))
-    A = system.scaled(terms_of(q, at_rest, t).A)
+    A = system.scaled(conditions_of(q, t)[1])
     values, right = np.linalg.svd(A)[1:]
     rank = _rank(values)
     largest = rank
@@ -74,11 +75,11 @@ def generic_rank(system: ConstraintSystem, terms_of: TermsOf, q: FloatArray, t: 
         step = weights @ free / np.abs(weights @ free).max()
         try:
             near = close_positions(
-                system, terms_of, q + _NEIGHBOURHOOD * system.column_scale * step, t
+                system, conditions_of, q + _NEIGHBOURHOOD * system.column_scale * step, t
             )
         except ConstraintError:
             continue
-        found = np.linalg.svd(system.scaled(terms_of(near, at_rest, t).A), compute_uv=False)
+        found = np.linalg.svd(system.scaled(conditions_of(near, t)[1]), compute_uv=False)
         largest = max(largest, _rank(found, _AT_SINGULARITY))
     refuse_singular(system, A, largest)
     return largest

@@ -129,6 +129,25 @@ class ConstraintSystem:
             start += constraint.size
         return ConstraintTerms(*map(np.concatenate, zip(*found, strict=True)))
 
+    def conditions(self, q: FloatArray, t: float) -> tuple[FloatArray, FloatArray]:
+        """Return only phi and A of `terms`, shapes (k,) and (k, n), which is faster.
+
+        Args:
+            q: coordinates, shape (n,), rad or m.
+            t: time, s.
+
+        Raises:
+            ConstraintError: a user function does not return finite numbers of its shape.
+        """
+        found: list[ConstraintTerms] = []
+        for constraint in self.constraints:
+            if isinstance(constraint, Pfaffian):
+                found.append(constraint.evaluate(q, np.zeros(len(q)), t))
+                continue
+            f, A = constraint.conditions(self.model, q)
+            found.append(constraint.terms(Geometry(f, A, 0 * A, 0 * A), t))
+        return np.concatenate([one.phi for one in found]), np.concatenate([one.A for one in found])
+
     def scaled(self, A: FloatArray) -> FloatArray:
         """Return dimensionless A, shape (k, n): rows and columns scaled by `length`."""
         scaled: FloatArray = A * self.column_scale / self.row_scale[:, None]

@@ -41,7 +41,7 @@ def general() -> ConstrainedOnFloats:
     return ConstrainedOnFloats.described(OnFloats(kd.load(URDF, flexible=BEAM).model), description)
 
 
-def states(count: int = 3):
+def states(count: int = 2):
     rng = np.random.default_rng(11)
     for _ in range(count):
         q = np.array([5.0, 0.4, *rng.uniform(-0.8, 1.2, 1), *rng.uniform(-2.0, 2.0, 2)])

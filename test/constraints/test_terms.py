@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import sympy
 from mechanisms import four_bar_text, two_arms_text
+from same_bits import assert_same_bits
 
 import kron_dynamics as kd
 from kron_dynamics.constraints import (
@@ -120,6 +121,15 @@ def test_a_and_b_are_derivatives_of_phi(
     by_t = derivative(lambda s: system.terms(q, qd, t + s).phi)
     assert_close(terms.b, -by_t, 1e-9, floor=1.0)
     assert np.abs(terms.phi).max() > 0.01  # not a state in which everything vanishes
+
+
+def test_conditions_are_those_of_the_terms() -> None:
+    """Of all constraints together, bit by bit: loops are closed by them."""
+    q, qd, t = states()
+    system = ConstraintSystem(arms(), HOLONOMIC + NONHOLONOMIC)
+    phi, rows, *_ = system.terms(q, qd, t)
+    assert_same_bits(system.conditions(q, t)[0], phi)
+    assert_same_bits(system.conditions(q, t)[1], rows)
 
 
 def closed_model() -> tuple[Any, Any]:

@@ -76,7 +76,7 @@ def test_no_flipped_bit_gives_a_wrong_number(
         if library.stem.encode() in path.read_bytes()
     ]
     drawn = random.Random(20190301)
-    for _ in range(200 if request.config.getoption('--long') else 50):
+    for _ in range(200 if request.config.getoption('--long') else 30):
         whole = {file: file.read_bytes() for file in (library, *records)}
         file = drawn.choice((library, *records))
         content = bytearray(whole[file])

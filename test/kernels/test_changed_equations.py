@@ -29,21 +29,22 @@ import kron_dynamics as kd
 from kron_dynamics.kernels.compiled import compiled_methods
 
 rigid, bending, description = sys.argv[1:]
-answer = []
+answer, reports = [], []
 for robot, names in (
     (kd.load(rigid), ('joint_friction', 'mass_matrix', 'kinetic_energy', 'gravity_vector')),
     (kd.load(rigid).frame('tool'), ('pose', 'kinematic_hessian')),
     (kd.load(bending, flexible=description), ('inverse_dynamics',)),
 ):
-    for name in names:
-        method = compiled_methods(type(robot))[name]
+    methods = {name: compiled_methods(type(robot))[name] for name in names}
+    robot._kernels.prepare([method.specification(robot) for method in methods.values()])
+    for name, method in methods.items():
         x = [0.1 * (k + 1) + np.linspace(0.2, 0.01, robot.model.n) for k in range(3)]
         x = x[: len(method._arguments)]
         values = np.hstack([np.ravel(part) for part in _tuple(getattr(robot, name)(*x))])
         right = np.hstack([np.ravel(part) for part in _tuple(method._body(robot, *x))])
         error = np.abs(values - right).max() / np.abs(right).max()
         answer.append([name, bool(error < 1e-9), values.tolist()])
-reports = [report.cached for report in robot._kernels.reports]
+    reports += [report.cached for report in robot._kernels.reports]
 print(json.dumps([answer, reports]))
 """.replace('_tuple(', '(lambda r: r if isinstance(r, tuple) else (r,))(')
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from compiled_together import compile_together
 from long_runs import some_of
 from same_bits import assert_same_bits
 
@@ -29,6 +30,7 @@ NAMES = sorted(path.stem for path in (Path(__file__).parents[1] / 'robots').glob
 def results(text: str, states: np.ndarray) -> list[np.ndarray]:
     """Results of all quantities: of single states, then of a batch."""
     robot, found = kron_dynamics.loads(text), []
+    compile_together(robot, robot.model.tip_link, *QUANTITIES, batches=True)
     for name, arrays in QUANTITIES.items():
         call = getattr(robot, name)
         for some in (*states.transpose(1, 0, 2), states):
@@ -41,13 +43,21 @@ def results(text: str, states: np.ndarray) -> list[np.ndarray]:
 # export/test_library.py are held against kernels of another level, too.
 @pytest.mark.parametrize('name', some_of(NAMES, ['rrp']))
 def test_kernels_have_the_same_bits_at_every_level(
-    name: str, own_cache: Path, logging_compiler: Any, robot_text: Any, rng: Any, monkeypatch: Any
+    name: str,
+    own_cache: Path,
+    logging_compiler: Any,
+    robot_text: Any,
+    rng: Any,
+    monkeypatch: Any,
+    pytestconfig: Any,
 ) -> None:
     text = robot_text(name)
     states = rng.uniform(-2, 2, (3, BATCH, kron_dynamics.loads(text).n))
     expected = results(text, states)
     command, compilations = os.environ['CC'], len(logging_compiler())
-    for count, level in enumerate(('-O0', '-O1', '-O3'), start=2):
+    # Beside the usual one, the extremes.
+    levels = ('-O0', '-O1', '-O3') if pytestconfig.getoption('--long') else ('-O0', '-O3')
+    for count, level in enumerate(levels, start=2):
         monkeypatch.setenv('CC', f'{command} {level}')
         found = results(text, states)
         assert len(logging_compiler()) == count * compilations > 0

@@ -4,9 +4,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import socket
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,43 +20,68 @@ from kron_dynamics.model import load_model
 
 pytestmark = pytest.mark.hurried
 
-PROCESS = """
-import json, sys
+# Forks a process for each of these sockets once it has loaded the robot, which is not tested.
+PROCESSES = """
+import json, os, socket, sys
 import kron_dynamics as kd
 
 robot = kd.load(sys.argv[1])
-print('ready', flush=True)
-sys.stdin.readline()
+numbers = [int(text) for text in sys.argv[2:]]
+count = len(numbers)
+while numbers:
+    number = numbers.pop()
+    if os.fork() == 0:
+        break
+    os.close(number)
+else:
+    sys.exit(any(os.wait()[1] for _ in range(count)))
+for other in numbers:
+    os.close(other)
+os.dup(number)  # which nothing closes before the process has ended
+talk = socket.socket(fileno=number).makefile('rw')
+talk.readline()
 M = robot.mass_matrix([0.3, 0.7])
 (report,) = robot.kernel_report()
-print(json.dumps([report.source, report.cached, M.tolist()]), flush=True)
+print(json.dumps([report.source, report.cached, M.tolist()]), file=talk, flush=True)
 """
 
 
 class Process:
     """Another Python that waits for the word and then asks for a kernel."""
 
-    def __init__(self, urdf: Path) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, '-c', PROCESS, str(urdf)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-
-    def wait_until_ready(self) -> None:
-        assert self.process.stdout is not None
-        assert self.process.stdout.readline() == 'ready\n'
+    def __init__(self, end: socket.socket) -> None:
+        end.settimeout(60)
+        self.talk = end.makefile('rw', encoding='ascii')
 
     def go(self) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.write('go\n')
-        self.process.stdin.flush()
+        self.talk.write('go\n')
+        self.talk.flush()
 
     def answer(self) -> Any:
-        output, _ = self.process.communicate(timeout=60)
-        assert self.process.returncode == 0
-        return json.loads(output.splitlines()[-1])
+        """What it says before it ends."""
+        return json.loads(self.talk.read())
+
+
+@pytest.fixture
+def start(tmp_path: Path, robot_text: Any) -> Iterator[Callable[[int], list[Process]]]:
+    """Start some processes, which end without an error."""
+    urdf = tmp_path / 'robot.urdf'
+    urdf.write_text(robot_text('planar_2r'), encoding='utf-8')
+    forking: list[subprocess.Popen[bytes]] = []
+    with contextlib.ExitStack() as stack:
+
+        def begin(count: int) -> list[Process]:
+            pairs = [socket.socketpair() for _ in range(count)]
+            theirs = [their.fileno() for _, their in pairs]
+            command = [sys.executable, '-c', PROCESSES, str(urdf), *map(str, theirs)]
+            forking.append(subprocess.Popen(command, pass_fds=theirs))
+            for our, their in pairs:
+                stack.enter_context(our)
+                their.close()
+            return [Process(our) for our, _ in pairs]
+
+        yield begin
+        assert [process.wait(timeout=60) for process in forking] == [0]
 
 
 def kernel_libraries(folder: Path) -> list[Path]:
@@ -65,14 +93,9 @@ def kernel_libraries(folder: Path) -> list[Path]:
 
 
 def test_four_processes_at_once_build_once_and_mend_what_is_broken(
-    own_cache: Path, logging_compiler: Any, tmp_path: Path, robot_text: Any, assert_close: Any
+    own_cache: Path, logging_compiler: Any, start: Any, robot_text: Any, assert_close: Any
 ) -> None:
-    urdf = tmp_path / 'robot.urdf'
-    urdf.write_text(robot_text('planar_2r'), encoding='utf-8')
-
-    processes = [Process(urdf) for _ in range(4)]
-    for process in processes:
-        process.wait_until_ready()
+    *processes, fifth, sixth, seventh = start(7)
     for process in processes:
         process.go()
     answers = [process.answer() for process in processes]
@@ -84,14 +107,12 @@ def test_four_processes_at_once_build_once_and_mend_what_is_broken(
     for _, _, M in answers:
         assert_close(M, expected)
 
-    fifth = Process(urdf)
     fifth.go()
     assert fifth.answer()[:2] == ['c', True]
     assert len(logging_compiler()) == 2
 
     (library,) = kernel_libraries(own_cache)
     library.write_bytes(library.read_bytes()[: library.stat().st_size // 2])
-    sixth = Process(urdf)
     sixth.go()
     assert sixth.answer() == ['c', False, answers[0][2]]
     assert sorted(logging_compiler()) == ['0.c', '0.c', 'kron_caller.c']
@@ -99,7 +120,6 @@ def test_four_processes_at_once_build_once_and_mend_what_is_broken(
     (library,) = kernel_libraries(own_cache)
     (other,) = set(own_cache.glob('*.so')) - {library}
     other.write_bytes(other.read_bytes()[: other.stat().st_size // 2])
-    seventh = Process(urdf)
     seventh.go()
     assert seventh.answer() == ['c', True, answers[0][2]]
     assert sorted(logging_compiler()) == ['0.c', '0.c', 'kron_caller.c', 'kron_caller.c']

@@ -224,7 +224,7 @@ def test_no_flipped_bit_is_believed(folder: Path) -> None:
     library, entry, _ = fetch_one('key', builder, folder)
     record = folder / 'key.json'
     drawn = random.Random(2019)
-    for count in range(200):
+    for count in range(100):
         file = drawn.choice((library, record))
         content = bytearray(file.read_bytes())
         content[drawn.randrange(len(content))] ^= 1 << drawn.randrange(8)

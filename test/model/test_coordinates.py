@@ -205,7 +205,7 @@ def test_mimic_beyond_the_range_of_numbers(mimic: str, parts: Any, assert_refuse
 
 
 def test_long_chain_of_mimics_is_followed_once(parts: Any) -> None:
-    count = 3000  # quadratic, and recursive, this would not end well
+    count = 1500  # quadratic, and recursive, this would not end well
     more = [
         parts.link(f'l{k}')
         + parts.joint(

@@ -50,16 +50,16 @@ def calls_of(function: Callable[[], object]) -> int:
 @pytest.mark.parametrize('kind', ['fixed', 'revolute'])
 @pytest.mark.parametrize('shape', [chain, star])
 def test_work_grows_with_the_file(shape: Any, kind: str, parts: Any) -> None:
-    texts = [shape(parts, kind, count) for count in (100, 200, 400)]
+    texts = [shape(parts, kind, count) for count in (50, 100, 200)]
     small, middle, large = (calls_of(lambda t=text: load_model(t)) for text in texts)
     assert large - middle == pytest.approx(2 * (middle - small), rel=0.02)
 
 
 @pytest.mark.parametrize('kind', ['fixed', 'revolute'])
 def test_deep_chain(kind: str, parts: Any) -> None:
-    model = load_model(chain(parts, kind, 3000))
-    assert model.tip_link == 'l2999'
-    assert len(model.link_names) == 3002
+    model = load_model(chain(parts, kind, 1500))
+    assert model.tip_link == 'l1499'
+    assert len(model.link_names) == 1502
     assert model.path(len(model.joints) - 1) == tuple(range(len(model.joints)))
 
 

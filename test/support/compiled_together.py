@@ -10,8 +10,14 @@ import kron_dynamics as kd
 from kron_dynamics.kernels.compiled import compiled_methods
 
 
-def compile_together(robot: Any, link: str, *names: str) -> None:
+def compile_together(robot: Any, link: str, *names: str, batches: bool = False) -> None:
     """Compile some quantities of a robot and of a link, if they are compiled at all.
+
+    Args:
+        robot: the robot.
+        link: name of the link.
+        names: methods of a robot or of a frame.
+        batches: whether to compile the code for batches, too.
 
     Raises:
         AssertionError: neither the robot nor the link has one of the quantities.
@@ -25,4 +31,5 @@ def compile_together(robot: Any, link: str, *names: str) -> None:
         if name in names
     ]
     assert {name for _, name, _ in methods} == set(names)
-    robot._kernels.prepare([method.specification(owner) for owner, _, method in methods])
+    wanted = [method.specification(owner) for owner, _, method in methods]
+    robot._kernels.prepare(wanted, batches)

@@ -61,6 +61,9 @@ class ConstrainedOnFloats(ConstrainedRobot):
     def _geometry(self) -> Any:
         return self._system.geometry
 
+    def _conditions(self, q: Any, t: float) -> Any:
+        return self._system.conditions(q, t) if self.constraints else super()._conditions(q, t)
+
 
 def uncompiled(text: str, **options: Any) -> OnFloats:
     """Load a robot as `kd.loads`, without compiled kernels."""

@@ -148,8 +148,8 @@ class BeamModes:
         alpha, gamma = self.beam.mass_ratio, self.beam.inertia_ratio
         beta_l = frequency_parameters(int(self.count), alpha, gamma, self.beam.root)
         sigma = mode_sigma(beta_l, alpha, self.beam.root)
+        sigma.setflags(write=False)
         for name, values in (('beta_l', beta_l), ('sigma', sigma)):
-            values.setflags(write=False)
             object.__setattr__(self, name, values)
 
     @property
@@ -196,9 +196,7 @@ class BeamModes:
                 f'x reaches from {np.min(x)} to {np.max(x)}, expected 0 to {self.beam.length}'
             )
         falling, rising, cosine, sine = _waves(self.beta_l.tobytes(), xi.tobytes())
-        A, B, C, D = mode_coefficients(self.beta_l, self.beam.mass_ratio, self.beam.root)[
-            :, :, None
-        ]
+        A, B, C, D = _coefficients(self.beta_l.tobytes(), self.beam.mass_ratio, self.beam.root)
         grown, fallen, found = A * rising, B * falling, []
         for order in orders:
             turns = ((cosine, sine), (-sine, cosine), (-cosine, -sine), (sine, -cosine))
@@ -224,6 +222,20 @@ def _waves(beta_l: bytes, xi: bytes) -> tuple[FloatArray, FloatArray, FloatArray
     for wave in waves:
         wave.setflags(write=False)
     return waves
+
+
+@lru_cache(maxsize=16)
+def _coefficients(beta_l: bytes, alpha: float, root: str) -> FloatArray:
+    """Return `mode_coefficients` as columns, shape (4, n, 1); cached, as `_waves` are.
+
+    Args:
+        beta_l: bytes of the roots b l, shape (n,).
+        alpha: tip mass over beam mass.
+        root: 'clamped', 'pinned' or 'guided'.
+    """
+    found = mode_coefficients(np.frombuffer(beta_l), alpha, root)[:, :, None]
+    found.setflags(write=False)
+    return found
 
 
 def check_tip(tip_mass: float, tip_inertia: float, root: str) -> None:

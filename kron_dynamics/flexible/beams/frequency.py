@@ -18,6 +18,7 @@ All are evaluated times exp(-b), so that no term overflows and no digits cancel.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -60,10 +61,12 @@ def _left_hand_side(beta_l: Any, alpha: float, gamma: float, root: str) -> Any:
     return value / ((1 + a) * (1 + g))
 
 
+@functools.lru_cache(maxsize=16)
 def frequency_parameters(count: int, alpha: float, gamma: float, root: str) -> FloatArray:
-    """Return the lowest positive roots b of the frequency equation, shape (count,).
+    """Return the lowest positive roots b of the frequency equation, shape (count,), read-only.
 
-    The root 0 of a rigid motion is left out.
+    The root 0 of a rigid motion is left out. Cached, as all beams with a free tip have them in
+    common.
 
     Args:
         count: number of roots, 1 or more.
@@ -94,7 +97,9 @@ def frequency_parameters(count: int, alpha: float, gamma: float, root: str) -> F
     def negative(beta_l: float) -> bool:
         return bool(_left_hand_side(beta_l, alpha, gamma, root) < 0.0)
 
-    return np.array([_last_before(negative, *grid[k : k + 2].tolist()) for k in crossings])
+    roots = np.array([_last_before(negative, *grid[k : k + 2].tolist()) for k in crossings])
+    roots.setflags(write=False)
+    return roots
 
 
 def _last_before(condition: Callable[[float], bool], begin: float, end: float) -> float:

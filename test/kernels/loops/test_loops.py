@@ -122,10 +122,10 @@ def test_humanoids(file_name: str, tmp_path: Path, assert_close: Any) -> None:
         check(case, name, assert_close)
 
 
-def test_sixty_joints(tmp_path: Path, assert_close: Any) -> None:
+def test_forty_joints(tmp_path: Path, assert_close: Any) -> None:
     # Too much for the stack: some of the memory is from the heap.
     names = ('velocity_free_coriolis_matrix', 'regressor')
-    case = make_case(load_model(chain_text(60)), tmp_path, names)
+    case = make_case(load_model(chain_text(40)), tmp_path, names)
     assert emit_c(list(case.functions.traces.values())).count('= malloc(') >= 1
     for name in case.functions.traces:
         check(case, name, assert_close)
@@ -179,12 +179,12 @@ def test_no_states(chain: Case) -> None:
 
 
 def test_nan_without_memory(tmp_path: Path) -> None:
-    model = load_model(chain_text(60))
+    model = load_model(chain_text(40))
     trace = record('velocity_free_coriolis_matrix', model, model.tip_link)
     source = emit_c([trace])
     assert source.count('= malloc(') == 1
     starved = Compiled({'C': trace}, tmp_path, source.replace('= malloc(', '= (void *)(0 * '))
-    assert np.isnan(starved('C', np.zeros((2, 60)))[0]).all()
+    assert np.isnan(starved('C', np.zeros((2, 40)))[0]).all()
 
 
 def test_no_lanes_without_memory(chain: Case, tmp_path: Path, assert_close: Any) -> None:
