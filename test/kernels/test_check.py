@@ -245,19 +245,32 @@ def test_a_wrong_kernel_is_found_out(kind: str) -> None:
         check_python(machine_code(WRONG[kind], 2), product, trace)
 
 
-def test_links_bent_out_of_all_proportion_decide_nothing() -> None:
+def wrong_far_away(place: int) -> Any:
+    """A kernel that is wrong where a coordinate is."""
+
+    def function(q: list[float], k: int, count: int) -> list[float]:
+        return [q[0] * q[1], sum(q) if abs(q[place]) < 1e5 else math.nan, 3.0]
+
+    return machine_code(function, 2)
+
+
+@pytest.mark.parametrize(
+    'model',
+    [
+        SimpleNamespace(is_flexible=True, joint_count=1),
+        SimpleNamespace(
+            has_closed_loops=True,
+            position_lower=np.array([-np.inf, -1.0]),
+            position_upper=np.array([1.0, 1.0]),
+        ),
+    ],
+    ids=['links bent out of all proportion', 'drives beyond what loops allow'],
+)
+def test_what_cannot_be_decides_nothing(model: Any) -> None:
     trace = Trace(lambda q: product(None, q), [2])
-    bends = SimpleNamespace(is_flexible=True, joint_count=1)
-
-    def wrong_where(place: int) -> Any:
-        def function(q: list[float], k: int, count: int) -> list[float]:
-            return [q[0] * q[1], sum(q) if abs(q[place]) < 1e5 else math.nan, 3.0]
-
-        return machine_code(function, 2)
-
-    check_python(wrong_where(1), product, trace, bends)
+    check_python(wrong_far_away(1), product, trace, model)
     with pytest.raises(KernelBuildError):
-        check_python(wrong_where(0), product, trace, bends)
+        check_python(wrong_far_away(0), product, trace, model)
 
 
 def test_rounding_is_forgiven_where_it_counts_for_much() -> None:
