@@ -128,9 +128,11 @@ def test_one_stamp_that_steps_back_stops_the_arm_gently(cell):
         assert np.sqrt(brake @ np.linalg.solve(robot.mass_matrix(q), brake)) <= 1.05 * most
         energies.append(robot.kinetic_energy(q, qd))
     # The effort before the fault acts until the first answer has come. And on a busy computer the
-    # weight alone may have been sent in between, when the states were silent for too long.
+    # weight alone may have been sent in between, when the states were silent for too long: the
+    # simulator takes it for an answer, and goes on before the next one.
     gone = np.array(energies)[2:]
-    braked = np.diff(answered)[2:] == 1
+    between = np.diff(answered)[2:] > 1
+    braked = np.convolve(between, np.ones(3))[: len(between)] == 0
     assert braked.mean() > 0.5
     assert (gone[1:] <= 1.01 * gone[:-1] + 1e-9 * energy)[braked].all()
     stopped = seconds(first.header.stamp) + 2.0
