@@ -24,29 +24,34 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/kron_dynamics_tests.XXXXXX") || exit
 # Kernels that one part has compiled serve the other.
 export KRON_DYNAMICS_TEST_KERNELS=$work/kernels
 mkdir -m 700 "$KRON_DYNAMICS_TEST_KERNELS" || exit
-nodes='' # process group of the part with ROS while it runs
 
-# Also reached by Ctrl-C, which the part with ROS does not hear by itself.
+# Started parts, each in a session of its own: Ctrl-C is passed on to those that still run.
+started=()
 finish() {
-  if [[ $nodes ]]; then
-    kill -INT -- "-$nodes" && wait "$nodes"
-  fi 2>/dev/null
+  for pid in "${started[@]}"; do
+    kill -INT -- "-$pid" && wait "$pid"
+  done 2>/dev/null
   rm -rf -- "$work"
 }
 trap finish EXIT
+trap 'exit 130' INT TERM
 
-set -m # for a process group that heeds SIGINT, as the nodes that it starts must
-"$PYTHON" -m pytest --numprocesses 2 --dist loadscope -m ros "$@" >"$work/nodes.log" 2>&1 &
-nodes=$!
-set +m
+# start NICENESS ARGUMENT...: runs pytest in the background with arguments of its own and ours.
+start() {
+  local niceness=$1
+  "$PYTHON" tools/background.py "$niceness" \
+    "$PYTHON" -m pytest --numprocesses 2 --dist loadscope "${@:2}" &
+  started+=("$!")
+}
 
+start 0 -m ros "$@" >"$work/nodes.log" 2>&1
 echo 'test: without ROS'
-nice "$PYTHON" -m pytest --numprocesses 2 --dist loadscope -m 'not ros' "$@"
+start 10 -m 'not ros' "$@"
+wait "${started[1]}"
 code=$?
-((code == 2)) && exit "$code" # Ctrl-C
-wait "$nodes"
+wait "${started[0]}"
 nodes_code=$?
-nodes=''
+started=()
 echo 'test: with ROS'
 cat "$work/nodes.log"
 
