@@ -5,8 +5,8 @@
 # Runs the tests; `make test` and `make test-long` call it. Arguments go to pytest; $PYTHON is the
 # interpreter.
 #
-# Two parts at once, of two workers each: tests whose processes talk to each other, each worker
-# with ROS domains of its own; and the others, with low priority. The former often wait, but must
+# Two parts at once: tests whose processes talk to each other, by two workers, each with ROS domains
+# of its own; and the others, by three workers with low priority. The former often wait, but must
 # not wait for a processor, so that the latter take what they leave.
 # test/conftest.py says which tests stay together and in what order.
 set -uo pipefail
@@ -36,17 +36,16 @@ finish() {
 trap finish EXIT
 trap 'exit 130' INT TERM
 
-# start NICENESS ARGUMENT...: runs pytest in the background with arguments of its own and ours.
+# start NICENESS WORKERS ARGUMENT...: runs pytest in the background with arguments of its own and ours.
 start() {
-  local niceness=$1
-  "$PYTHON" tools/background.py "$niceness" \
-    "$PYTHON" -m pytest --numprocesses 2 --dist loadscope "${@:2}" &
+  "$PYTHON" tools/background.py "$1" \
+    "$PYTHON" -m pytest --numprocesses "$2" --dist loadscope "${@:3}" &
   started+=("$!")
 }
 
-start 0 -m ros "$@" >"$work/nodes.log" 2>&1
+start 0 2 -m ros "$@" >"$work/nodes.log" 2>&1
 echo 'test: without ROS'
-start 10 -m 'not ros' "$@"
+start 10 3 -m 'not ros' "$@"
 wait "${started[1]}"
 code=$?
 wait "${started[0]}"
