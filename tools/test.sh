@@ -6,7 +6,7 @@
 # interpreter.
 #
 # Two parts at once: tests whose processes talk to each other, by two workers, each with ROS domains
-# of its own; and the others, by three workers with low priority. The former often wait, but must
+# of its own; and the others, by two workers with low priority. The former often wait, but must
 # not wait for a processor, so that the latter take what they leave.
 # test/conftest.py says which tests stay together and in what order.
 set -uo pipefail
@@ -45,7 +45,7 @@ start() {
 
 start 0 2 -m ros "$@" >"$work/nodes.log" 2>&1
 echo 'test: without ROS'
-start 10 3 -m 'not ros' "$@"
+start 10 2 -m 'not ros' "$@"
 wait "${started[1]}"
 code=$?
 wait "${started[0]}"
