@@ -53,7 +53,7 @@ def loaded(
     """Compile a library, without options with those of kernels, and load it."""
     target = folder / 'exported.so'
     if not options:
-        _, *flags = kernel_compiler.with_flags(kernel_compiler.find_compiler() or ('cc',))
+        flags = kernel_compiler.with_flags(())
         options = [flag for flag in flags if flag not in ('-std=c99', '-w')]
     include = f'-I{folder / "include"}'
     files = (source(library, folder), '-o', target, '-lm')
