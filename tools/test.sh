@@ -36,16 +36,16 @@ finish() {
 trap finish EXIT
 trap 'exit 130' INT TERM
 
-# start NICENESS WORKERS ARGUMENT...: runs pytest in the background with arguments of its own and ours.
+# start NICENESS ARGUMENT...: runs pytest in the background, by two workers.
 start() {
   "$PYTHON" tools/background.py "$1" \
-    "$PYTHON" -m pytest --numprocesses "$2" --dist loadscope "${@:3}" &
+    "$PYTHON" -m pytest --numprocesses 2 --dist loadscope "${@:2}" &
   started+=("$!")
 }
 
-start 0 2 -m ros "$@" >"$work/nodes.log" 2>&1
+start 0 -m ros "$@" >"$work/nodes.log" 2>&1
 echo 'test: without ROS'
-start 10 2 -m 'not ros' "$@"
+start 10 -m 'not ros' "$@"
 wait "${started[1]}"
 code=$?
 wait "${started[0]}"

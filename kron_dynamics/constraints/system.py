@@ -139,14 +139,12 @@ class ConstraintSystem:
         Raises:
             ConstraintError: a user function does not return finite numbers of its shape.
         """
-        found: list[ConstraintTerms] = []
-        for constraint in self.constraints:
-            if isinstance(constraint, Pfaffian):
-                found.append(constraint.evaluate(q, np.zeros(len(q)), t))
-                continue
-            f, A = constraint.conditions(self.model, q)
-            found.append(constraint.terms(Geometry(f, A, 0 * A, 0 * A), t))
-        return np.concatenate([one.phi for one in found]), np.concatenate([one.A for one in found])
+
+        def geometry(q: ArrayLike, qd: ArrayLike) -> Geometry:
+            f, A = stacked_conditions(self.geometric, self.model, q)
+            return Geometry(f, A, 0 * A, 0 * A)
+
+        return self.terms(q, np.zeros(len(q)), t, geometry)[:2]
 
     def scaled(self, A: FloatArray) -> FloatArray:
         """Return dimensionless A, shape (k, n): rows and columns scaled by `length`."""
