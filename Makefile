@@ -39,7 +39,7 @@ setup:
 demo: setup
 	@$(BIN)/kron_dynamics demo $(ARGS)
 
-# Both at once: neither keeps two cores busy all the time. Tests of nodes go before the checks of code.
+# Both at once: neither keeps two cores busy all the time.
 test: setup
 	@$(MAKE) --no-print-directory --jobs=2 lint tests
 
@@ -72,13 +72,13 @@ bench: setup
 
 lint: setup
 	@echo 'lint: ruff check'
-	@nice $(BIN)/ruff check --quiet .
+	@$(BIN)/ruff check --quiet .
 	@echo 'lint: ruff format --check'
-	@nice $(BIN)/ruff format --quiet --check . || { echo 'run: $(BIN)/ruff format .'; exit 1; }
+	@$(BIN)/ruff format --quiet --check . || { echo 'run: $(BIN)/ruff format .'; exit 1; }
 	@if [ -e $(VENV)/lib/python3.10 ]; then \
 	  echo 'lint: mypy left out: NumPy for Python 3.10 is an older series with other types'; \
 	else \
-	  echo 'lint: mypy' && nice $(BIN)/python -m mypy --no-error-summary; \
+	  echo 'lint: mypy' && $(BIN)/python -m mypy --no-error-summary; \
 	fi
 
 # CMake finds the ROS packages of .venv through the two prefix paths; the included file works around a

@@ -254,12 +254,16 @@ def test_in_lockstep_time_waits_for_the_answer(start, connect):
         hear_all()
         return list(states)[heard:]
 
-    # States sent before the first answer may arrive after it.
-    client.wait_for(lambda: len(answer()) == 1, 'one state for one answer')
-    followers = [answer() for _ in range(15)]
-    assert [len(sent) for sent in followers] == [1] * 15
+    followers = []
+
+    def in_step():
+        """Fifteen answers in a row, each with one state; those sent before may come among them."""
+        followers.append(answer())
+        return [len(sent) for sent in followers[-15:]] == [1] * 15
+
+    client.wait_for(in_step, 'one state for each of 15 answers')
     np.testing.assert_allclose(
-        np.diff([seconds(one.header.stamp) for (one,) in followers]), PERIOD
+        np.diff([seconds(one.header.stamp) for (one,) in followers[-15:]]), PERIOD
     )
     answered_at, waiting = time.monotonic(), len(states)
     # 500 periods at this pace; what is heard later on a busy computer may have been sent later.
