@@ -76,19 +76,12 @@ class Graph:
         was recorded, and in which order.
         """
         known = self._structures
-        for operation, a, b in self.nodes[len(known) : number + 1]:
-            if operation == 'const':
-                # By its bits: the hashes of -1 and -2 are equal in Python.
-                known.append((0, int.from_bytes(struct.pack('<d', a), 'little')))
-                continue
-            if operation == 'input':
-                known.append((0, hash((a, b))))
-                continue
-            parts = [known[a]] if b is None else [known[a], known[b]]
-            if operation in _COMMUTATIVE:
-                parts.sort()
-            depth = 1 + max(below for below, _ in parts)
-            known.append((depth, hash((_CODES[operation], *(part for _, part in parts)))))
+        if number >= len(known):
+            # A list of its own: units are compiled in several threads, and this one may be second.
+            known = [*known]
+            for node in self.nodes[len(known) :]:
+                known.append(_structure(node, known))
+            self._structures = known
         return known[number]
 
     def _add(self, node: Node) -> int:
@@ -132,6 +125,21 @@ class Graph:
         """Return the operand if the node is a negation, else None."""
         operation, inner, _ = self.nodes[number]
         return int(inner) if operation == 'neg' else None
+
+
+def _structure(node: Node, known: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """Return depth and hash of a node's tree, from those of the nodes before it."""
+    operation, a, b = node
+    if operation == 'const':
+        # By its bits: the hashes of -1 and -2 are equal in Python.
+        return 0, int.from_bytes(struct.pack('<d', a), 'little')
+    if operation == 'input':
+        return 0, hash((a, b))
+    parts = [known[a]] if b is None else [known[a], known[b]]
+    if operation in _COMMUTATIVE:
+        parts.sort()
+    depth = 1 + max(below for below, _ in parts)
+    return depth, hash((_CODES[operation], *(part for _, part in parts)))
 
 
 def _sum(graph: Graph, a: int, b: int, x: float | None, y: float | None) -> int | None:

@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -105,6 +107,33 @@ def test_a_result_has_the_same_bits_alone_and_beside_others(
         unit = emitted(traces)
         for place, k in enumerate(order):
             np.testing.assert_array_equal(unit(place, q)[0], alone[k])
+
+
+def test_units_emitted_by_several_threads_do_not_change_each_other(robot_text: Any) -> None:
+    """Threads that take turns as often as Python can look at one graph at the same time."""
+    model = load_model(robot_text('spatial_3r'))
+    quantities = [(dynamics.mass_matrix, 1), (dynamics.coriolis_vector, 2)]
+    quantities += [(dynamics.inverse_dynamics, 3), (dynamics.forward_dynamics, 3)]
+
+    def traces() -> list[Trace]:
+        graph = Graph()
+        return [
+            Trace(lambda *state, f=f: f(model, *state), [model.n] * count, graph)
+            for f, count in quantities
+        ]
+
+    def emitted_alone(trace: Trace) -> str:
+        return emit.emit_c([trace])
+
+    alone = list(map(emitted_alone, traces()))
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(3) as pool:
+            for _ in range(8):
+                assert list(pool.map(emitted_alone, traces())) == alone
+    finally:
+        sys.setswitchinterval(usual)
 
 
 def test_loops_fuse_them_too(emitted: Any, robot_text: Any) -> None:
