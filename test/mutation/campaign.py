@@ -143,6 +143,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument('--seed', type=int, default=1, help='default: %(default)s')
     parser.add_argument('--count', type=int, default=200, help='mutants; default: %(default)s')
     parser.add_argument(
+        '--first',
+        type=int,
+        default=1,
+        metavar='NUMBER',
+        help='the mutant to begin with, to go on with a campaign; default: %(default)s',
+    )
+    parser.add_argument(
         '--only',
         nargs='+',
         default=ROOMS,
@@ -172,11 +179,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     for name in ('OPENBLAS_NUM_THREADS', 'OMP_NUM_THREADS'):
         os.environ[name] = '1'
     counts: Counter[str] = Counter()
+    rest = list(enumerate(mutants, 1))[max(arguments.first, 1) - 1 :]
     with tempfile.TemporaryDirectory(prefix='kron_dynamics_mutants_') as folder:
         # From here on only the copy is read: the repository may change meanwhile.
         copy = Copy(ROOT, Path(folder))
         campaign = Campaign(copy, arguments.limit, arguments.narrow)
-        for number, mutant in enumerate(mutants, 1):
+        for number, mutant in rest:
             text = (copy.root / mutant.module).read_text(encoding='utf-8')
             reason = reviewed.reason(mutant.module, mutant.mutation, text)
             killer = None if reason else campaign.killer(mutant)
@@ -185,7 +193,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             about = f'{shown(mutant, copy.root)}\n  {reason or killer or ""}'
             print(f'{number}/{len(mutants)} {verdict} {about}', flush=True)
     print(', '.join(f'{count} {verdict}' for verdict, count in sorted(counts.items())))
-    return int(counts['LIVES'] > SHARE * len(mutants))
+    return int(counts['LIVES'] > SHARE * len(rest))
 
 
 if __name__ == '__main__':
