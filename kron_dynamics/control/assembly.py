@@ -117,7 +117,7 @@ def assembled_controller(
             settings.period,
             rigid,
             flexible,
-            carry_weight='gravity' not in settings.terms.drive,
+            compensate_gravity='gravity' not in settings.terms.drive,
         ),
         CommandGuard(settings.effort_limit, settings.rate_limit, rigid.joint_names),
         fault_action=settings.fault_action,
@@ -171,8 +171,9 @@ def _law(
         check_coupled(rigid, independent.inertia, kp, kd, ki, settings.period)
         if not ki.any():
             return independent
-        limit = integral_limit(rigid, effort_limit, carries_weight='gravity' in terms.drive)
+        limit = integral_limit(rigid, effort_limit, compensated='gravity' in terms.drive)
         return IntegralAction(independent, rigid, ki, kd, limit, inertia=independent.inertia)
+    assert settings.law == 'computed_torque', f'no branch makes the law {settings.law!r}'
     check_decoupled(kp, kd, ki, settings.period, rigid.joint_names)
     computed = ComputedTorque(rigid, kp, kd, terms=terms)
     law: ControlLaw[Any] = computed
@@ -183,7 +184,7 @@ def _law(
         law = FlexibleTorque(computed, rigid, FlexibleFeedforward(flexible, vibrating=True))
     if not ki.any():
         return law
-    limit = integral_limit(rigid, effort_limit, carries_weight=terms.weight_is_carried)
+    limit = integral_limit(rigid, effort_limit, compensated=terms.gravity_is_compensated)
     return IntegralAction(law, rigid, ki, kd, limit)
 
 
@@ -234,9 +235,9 @@ def check_combinations(settings: ControlSettings) -> None:
                 f'[{", ".join(in_order(terms.commanded))}] and drive_terms '
                 f'[{", ".join(in_order(terms.drive))}]'
             )
-    if settings.fault_action is FaultAction.HOLD_GRAVITY and not terms.weight_is_carried:
+    if settings.fault_action is FaultAction.HOLD_GRAVITY and not terms.gravity_is_compensated:
         raise ParameterError(
-            "the fault action 'hold_gravity' must know who carries the weight: gravity is in "
+            "the fault action 'hold_gravity' must know what compensates gravity: gravity is in "
             'neither terms nor drive_terms, expected it in drive_terms if the drives compensate '
             'it themselves'
         )
@@ -249,7 +250,7 @@ def fault_hold(
     rigid: Robot,
     flexible: Robot,
     *,
-    carry_weight: bool = True,
+    compensate_gravity: bool = True,
 ) -> GravityHold | None:
     """Return the law of the fault action `hold_gravity`; None for other actions.
 
@@ -259,11 +260,13 @@ def fault_hold(
         period: time between states, s.
         rigid: the machine with rigid links.
         flexible: the same with flexible links; the same object if no link is flexible.
-        carry_weight: whether commands compensate gravity; False where the drives do.
+        compensate_gravity: whether commands compensate gravity; False where the drives do.
 
     Raises:
         ParameterError: the damping is outside the stable range, or that range is empty.
     """
     if action is not FaultAction.HOLD_GRAVITY:
         return None
-    return GravityHold(rigid, damping, period=period, flexible=flexible, carry_weight=carry_weight)
+    return GravityHold(
+        rigid, damping, period=period, flexible=flexible, compensate_gravity=compensate_gravity
+    )

@@ -50,7 +50,7 @@ class EffortLead:
                 f'lead needs both, got [{", ".join(in_order(commanded))}]; 0 is for no lead'
             )
         self._robot, self._lead = robot, lead
-        self._carries_weight = 'gravity' in commanded
+        self._compensates_gravity = 'gravity' in commanded
         rest = np.zeros(robot.n)
         robot.inverse_dynamics_rate(rest, rest, rest, rest)
 
@@ -67,7 +67,7 @@ class EffortLead:
             jerk: mean jerk of the reference over the lead time, shape (n,), rad/s^3 or m/s^3.
         """
         added: FloatArray = self._lead * self._robot.inverse_dynamics_rate(*reference, jerk)
-        if not self._carries_weight:
+        if not self._compensates_gravity:
             q, qd, _ = reference
             ahead = self._robot.gravity_vector(q + self._lead * qd)
             added = added - (ahead - self._robot.gravity_vector(q))

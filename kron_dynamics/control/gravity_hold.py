@@ -47,7 +47,7 @@ def damping_range(
     period: float,
     flexible: Robot | None = None,
     *,
-    carry_weight: bool = True,
+    compensate_gravity: bool = True,
     purpose: str = _PURPOSE,
 ) -> DampingRange:
     r"""Return the range of damping k, 1/s, in which sampled `GravityHold` is stable.
@@ -67,7 +67,7 @@ def damping_range(
         robot: the robot with rigid links.
         period: time between two efforts, s.
         flexible: the same robot with flexible links, or None.
-        carry_weight: whether the commands compensate gravity; False where the drives do.
+        compensate_gravity: whether the commands compensate gravity; False where the drives do.
         purpose: name used in error messages.
 
     Raises:
@@ -80,7 +80,7 @@ def damping_range(
     q = poses_within_limits(robot)
     L = _cholesky(robot, q, purpose)
     fastest = 0.0
-    if carry_weight:
+    if compensate_gravity:
         stiffness = np.abs(np.linalg.eigvalsh(_in_metric(L, gravity_derivative(robot, q))))
         fastest = float(stiffness.max(initial=0.0))
     ratio = 1.0
@@ -129,7 +129,7 @@ class GravityHold:
         *,
         period: float,
         flexible: Robot | None = None,
-        carry_weight: bool = True,
+        compensate_gravity: bool = True,
         purpose: str = _PURPOSE,
     ) -> None:
         """Make the law.
@@ -139,7 +139,7 @@ class GravityHold:
             damping: k, 1/s; None for the geometric mean of the stable range.
             period: time between two states, s.
             flexible: the machine with flexible links, or None.
-            carry_weight: whether the efforts compensate gravity; False where the drives do.
+            compensate_gravity: whether the efforts compensate gravity; False where the drives do.
             purpose: name used in error messages.
 
         Raises:
@@ -147,9 +147,9 @@ class GravityHold:
                 this period.
         """
         self._robot = robot
-        self._carry_weight = carry_weight
+        self._compensate_gravity = compensate_gravity
         self.range = damping_range(
-            robot, period, flexible, carry_weight=carry_weight, purpose=purpose
+            robot, period, flexible, compensate_gravity=compensate_gravity, purpose=purpose
         )
         lowest, highest, _ = self.range
         if damping is None:
@@ -172,7 +172,7 @@ class GravityHold:
             qd: measured velocities, shape (n,).
             period: time between two states, s.
         """
-        if not self._carry_weight:
+        if not self._compensate_gravity:
             return np.zeros(self._robot.n)
         return self._robot.gravity_vector(q + period * qd)
 

@@ -72,14 +72,14 @@ class HandGuiding(ControlLaw[LawState]):
         carried = 'gravity' not in terms.drive
         if damping is None:
             damping = damping_range(
-                robot, period, flexible, carry_weight=carried, purpose=_PURPOSE
+                robot, period, flexible, compensate_gravity=carried, purpose=_PURPOSE
             ).lowest
         self._hold = GravityHold(
             robot,
             damping,
             period=period,
             flexible=flexible,
-            carry_weight=carried,
+            compensate_gravity=carried,
             purpose=_PURPOSE,
         )
         self._period = period
@@ -132,9 +132,9 @@ class HandGuiding(ControlLaw[LawState]):
 
 
 def _check_terms(terms: EffortTerms, friction_share: float) -> None:
-    if not terms.weight_is_carried:
+    if not terms.gravity_is_compensated:
         raise ParameterError(
-            f'{_PURPOSE} carries the weight, but gravity is in neither terms nor drive_terms'
+            f'{_PURPOSE} compensates gravity, but gravity is in neither terms nor drive_terms'
         )
     if not 0.0 <= friction_share <= 0.9:
         raise ParameterError(

@@ -171,7 +171,7 @@ class IntegralAction(ControlLaw[IntegralState]):
         return state.wanted
 
 
-def integral_limit(robot: Robot, effort_limit: FloatArray, *, carries_weight: bool) -> FloatArray:
+def integral_limit(robot: Robot, effort_limit: FloatArray, *, compensated: bool) -> FloatArray:
     """Return the largest efforts of the integral, shape (n,), N m or N.
 
     If gravity is compensated by the model, this is the effort limit minus the largest gravity
@@ -181,18 +181,18 @@ def integral_limit(robot: Robot, effort_limit: FloatArray, *, carries_weight: bo
     Args:
         robot: the machine.
         effort_limit: shape (n,), N m or N.
-        carries_weight: whether the efforts besides the integral compensate gravity.
+        compensated: whether the efforts besides the integral compensate gravity.
 
     Raises:
         ParameterError: gravity uses all of a joint's effort limit; names the joint.
     """
-    if not carries_weight:
+    if not compensated:
         return effort_limit
     weight = np.abs(robot.gravity_vector(poses_within_limits(robot))).max(axis=0)
     left: FloatArray = effort_limit - weight
     for i in np.flatnonzero(left <= 0.0).tolist():
         raise ParameterError(
-            f"joint '{robot.joint_names[i]}' carries a weight of {weight[i]:.4g} in some pose, "
+            f"joint '{robot.joint_names[i]}' needs {weight[i]:.4g} against gravity in some pose, "
             f'effort limit {effort_limit[i]:.4g}: nothing is left for gains.'
             f'{robot.joint_names[i]}.ki, expected it to be 0'
         )

@@ -183,9 +183,9 @@ class JointStateAssembler:
         self._store_newest()
         columns = self._columns(names, given)
         if isinstance(columns, str):
-            return self._reject(columns)
+            return self.reject(columns)
         if not all(map(isfinite, (stamp or 0.0, now))):
-            return self._reject('time not finite')
+            return self.reject('time not finite')
         source, target = columns
         if len(names) == len(self.joint_names) == len(target) and isinstance(names, tuple):
             self._whole = names, np.argsort(target).tolist()
@@ -290,7 +290,8 @@ class JointStateAssembler:
         target = [self._index[names[i]] for i in source]
         return np.array(source, dtype=np.intp), np.array(target, dtype=np.intp)
 
-    def _reject(self, reason: str) -> SampleOutcome:
+    def reject(self, reason: str) -> SampleOutcome:
+        """Count a sample that is not to be merged; return that it was refused."""
         self._count(reason)
         return SampleOutcome.REJECTED
 

@@ -53,8 +53,8 @@ class EffortTerms:
             )
 
     @property
-    def weight_is_carried(self) -> bool:
-        """Whether the commands or the drives carry the weight."""
+    def gravity_is_compensated(self) -> bool:
+        """Whether the commands or the drives compensate gravity."""
         return 'gravity' in self.commanded | self.drive
 
     def weight(self, robot: Robot, q: FloatArray) -> FloatArray:

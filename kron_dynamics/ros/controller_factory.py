@@ -82,20 +82,20 @@ def make_controller(
 
 
 def require_strength(parameters: ParameterSet, robot: Robot, q: FloatArray) -> None:
-    """Check that the drives can carry the weight at q, shape (n,), if commands include gravity.
+    """Check that the drives can compensate gravity at q, shape (n,), if commands include gravity.
 
     Raises:
         ParameterError: a joint would need more than its effort limit.
     """
-    if not effort_terms(parameters).weight_is_carried:
+    if not effort_terms(parameters).gravity_is_compensated:
         return
     needed, limit = robot.gravity_vector(q), effort_limits(parameters, robot)
     for k, name in enumerate(robot.joint_names):
         if not abs(needed[k]) <= limit[k]:
             unit = joint_kind(robot.model.joint_types[k]).unit('effort')
             raise ParameterError(
-                f"joint '{name}' would need {abs(needed[k]):.4g} {unit} to carry the weight here, "
-                f'more than its effort limit {limit[k]:.4g}'
+                f"joint '{name}' would need {abs(needed[k]):.4g} {unit} to compensate gravity "
+                f'here, more than its effort limit {limit[k]:.4g}'
             )
 
 
@@ -148,8 +148,10 @@ def checked_fault_hold(
     """
     action = FaultAction(parameters.value('fault_action'))
     damping, period = (parameters.value(name) for name in ('hold_damping', 'state_period'))
-    carry_weight = 'gravity' not in effort_terms(parameters).drive
-    return fault_hold(action, damping or None, period, robot, flexible, carry_weight=carry_weight)
+    compensate_gravity = 'gravity' not in effort_terms(parameters).drive
+    return fault_hold(
+        action, damping or None, period, robot, flexible, compensate_gravity=compensate_gravity
+    )
 
 
 def check_loop(parameters: ParameterSet, robot: Robot, flexible: Robot) -> None:

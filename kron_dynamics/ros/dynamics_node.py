@@ -80,7 +80,7 @@ class DynamicsNode(LifecycleNode):
         self._supervision: StateSupervision | None = None
         self._outputs: StateOutputs | None = None
         self._active = False
-        self._last_command = 0.0
+        self._last_command, self._brakes = 0.0, False  # s; whether it brakes by a velocity
         self._time = 0.0
         self._notes: dict[str, str] = {}
         self._statistics = CycleStatistics()
@@ -310,7 +310,7 @@ class DynamicsNode(LifecycleNode):
                 self._report_fault(controller)
             else:
                 self._commands.publish(stamp, configured.robot.joint_names, command.effort)
-                self._last_command = now
+                self._last_command, self._brakes = now, False
                 self._statistics.compute.append(time.perf_counter() - started)
         if controller is not None and controller.latch.faulted:
             elapsed, age = now - self._last_command, float(present.ages[:2].max())
@@ -323,7 +323,7 @@ class DynamicsNode(LifecycleNode):
     def _watch(self) -> None:
         """Latch a fault if joint states are missing, and send efforts for a fault without states.
 
-        Braking efforts answer joint states and must not be held longer than `longest_brake`.
+        A braking effort must not be held longer than `longest_brake`, one of the law not at all.
         """
         controller, supervision = self._controller, self._supervision
         if not self._active or controller is None or supervision is None:
@@ -333,7 +333,8 @@ class DynamicsNode(LifecycleNode):
         if problem is not None:
             self._fault(controller, problem, now)
         elapsed = now - self._last_command
-        if controller.latch.faulted and elapsed > controller.longest_brake:
+        held = controller.longest_brake if self._brakes else 0.0
+        if controller.latch.faulted and elapsed > held:
             self._send(controller.fault_effort_without_state(elapsed))
 
     def _fault(self, controller: TrackingController, reason: str, now: float) -> None:
@@ -349,6 +350,7 @@ class DynamicsNode(LifecycleNode):
     def _send(self, effort: FloatArray | None, stamp: Time | None = None) -> None:
         """Send efforts, or nothing for None; without a state's stamp, use the node clock."""
         if effort is not None and self._configured is not None:
+            self._brakes = stamp is not None
             stamp = stamp or self.get_clock().now().to_msg()
             self._commands.publish(stamp, self._configured.robot.joint_names, effort)
             self._last_command = time.monotonic()

@@ -53,7 +53,7 @@ _DYNAMICS = (
     (
         *('position_jump.', '', 0.0),
         'Allowed jump of a measured position from one state to the next, in addition to a motion '
-        'at twice the velocity limit, rad or m; a state with a larger jump is not believed. 0: '
+        'at twice the velocity limit, rad or m; a state with a larger jump is implausible. 0: '
         '50 ms at the velocity limit.',
         0.0,
     ),

@@ -161,8 +161,8 @@ DYNAMICS = (
     Parameter(
         'state_timeout',
         0.2,
-        'Time on the steady clock without a new position or velocity of any one joint that counts '
-        'as a fault, s. Read at configure.',
+        'Age of the last position or velocity of a joint, by the steady clock, above which it is '
+        'a fault, s. Read at configure.',
         0.001,
         60.0,
     ),
@@ -220,8 +220,8 @@ DYNAMICS = (
     Parameter(
         'payload.link',
         '',
-        'Link whose payload can be changed without recompilation, and that carries the payload of '
-        'the other parameters. Empty: tip_frame. Read at configure.',
+        'Link of the payload that payload.mass and the following describe and ~/set_payload '
+        'changes without recompilation. Empty: tip_frame. Read at configure.',
     ),
     Parameter(
         'payload.mass',

@@ -27,6 +27,9 @@ from kron_dynamics.ros.parameters import ParameterSet
 from kron_dynamics.typing import FloatArray
 
 _WARN_PERIOD = 5.0
+# States without stamps are timed by the node's clock. If it steps back further than this, in s, it
+# was set or restarted; as for stamps.
+_CLOCK_STEP = 1.0
 
 
 class Received(NamedTuple):
@@ -67,11 +70,12 @@ class StateSupervision:
         self._node = node
         self.take_up_settings()
         self._timeout = settings.value('state_timeout')
-        self._believed: float | None = None
+        self._clock = -np.inf  # latest time of a state without a stamp, s
+        self._plausible_at: float | None = None
         self._dropped = -np.inf
-        self._doubt: str | None = None
-        self._last_doubt: str | None = None
-        self._not_believed = 0
+        self._implausibility: str | None = None
+        self._last_implausibility: str | None = None
+        self._implausible = 0
 
     def take_up_settings(self) -> None:
         """Apply the current parameters, and discard the history of states."""
@@ -101,27 +105,36 @@ class StateSupervision:
         names, position, velocity, effort, stamp = self._reader.read(data)
         self._sources.note(names, position, None if source is None else source['data'])
         stamped = seconds(stamp)
-        outcome = self._assembler.update(
-            names, position, velocity, effort, stamp=stamped or None, now=now
-        )
+        clock = None if stamped else self._clock_time()
+        problem, behind = None, -np.inf if clock is None else self._clock - clock
+        if behind > _CLOCK_STEP:
+            self._assembler.reset()
+            self._gate.reset()
+            problem = "the node's clock stepped back, and joint_states have no stamps"
+        if 0.0 < behind <= _CLOCK_STEP:
+            outcome = self._assembler.reject('clock stepped back')
+        else:
+            self._clock = self._clock if clock is None else clock
+            outcome = self._assembler.update(
+                names, position, velocity, effort, stamp=stamped or None, now=now
+            )
         if outcome is SampleOutcome.REJECTED:
             self._dropped = now
             self._node.get_logger().warning(
                 f'joint state dropped; so far: {dict(self._assembler.rejections)}',
                 throttle_duration_sec=_WARN_PERIOD,
             )
-            return Received(None, stamp, None, None)
-        problem = None
+            return Received(None, stamp, None, problem)
         if outcome is SampleOutcome.RESTARTED:
             self._gate.reset()
             problem = 'stamps of joint_states stepped back'
         # Of publishers that share the joints, one may always be older than the other.
-        time = max(stamped, self._assembler.newest_stamp) if stamped else self._clock_time()
+        time = max(stamped, self._assembler.newest_stamp) if clock is None else clock
         state = self._assembler.state(now)
         if not state.ready:
             return Received(None, stamp, time, problem)
         verdict = self._judge(state, time, now)
-        if not verdict.believed:
+        if not verdict.plausible:
             return Received(None, stamp, time, problem)
         return Received(state, stamp, time, problem or verdict.problem)
 
@@ -130,16 +143,16 @@ class StateSupervision:
 
     def _judge(self, state: AssembledState, stamp: float, now: float) -> Verdict:
         verdict = self._gate.judge(state.q, state.qd, stamp)
-        if verdict.believed:
-            self._believed = now
-            self._doubt = None
+        if verdict.plausible:
+            self._plausible_at = now
+            self._implausibility = None
             if (joint := self._sources.doubled) is not None:
                 return Verdict(True, self._two_sources(joint))
             return verdict
-        self._doubt = self._last_doubt = verdict.problem
-        self._not_believed += 1
+        self._implausibility = self._last_implausibility = verdict.problem
+        self._implausible += 1
         self._node.get_logger().warning(
-            f'joint state not believed: {verdict.problem}', throttle_duration_sec=_WARN_PERIOD
+            f'implausible joint state: {verdict.problem}', throttle_duration_sec=_WARN_PERIOD
         )
         return verdict
 
@@ -152,9 +165,9 @@ class StateSupervision:
             if now - self._dropped > self._timeout:
                 return stale
             return f'{stale}; states arrive and are dropped: {dict(self._assembler.rejections)}'
-        silent = self._believed is None or now - self._believed > self._timeout
-        if self._doubt is not None and silent:
-            return f'joint states are not believed: {self._doubt}'
+        silent = self._plausible_at is None or now - self._plausible_at > self._timeout
+        if self._implausibility is not None and silent:
+            return f'joint states are implausible: {self._implausibility}'
         joint = self._sources.doubled
         return None if joint is None else self._two_sources(joint)
 
@@ -166,21 +179,23 @@ class StateSupervision:
         """
         if (problem := self.problem(now)) is not None:
             return problem
-        if self._doubt is not None:
-            return f'the last joint state is not believed: {self._doubt}'
+        if self._implausibility is not None:
+            return f'the last joint state is implausible: {self._implausibility}'
         state = self._assembler.state(now)
         return self._gate_of_settings().violation(state.q, state.qd)
 
     def position(self, now: float) -> FloatArray:
         """Return the measured position, shape (n,), rad or m; NaN if the last is implausible."""
         q = self._assembler.state(now).q
-        return q if self._doubt is None else np.full_like(q, np.nan)
+        return q if self._implausibility is None else np.full_like(q, np.nan)
 
     def values(self) -> dict[str, str]:
         """Return the count of implausible states for diagnostics, as texts; empty for none."""
-        if not self._not_believed:
+        if not self._implausible:
             return {}
-        return {'joint states not believed': f'{self._not_believed}, last: {self._last_doubt}'}
+        return {
+            'implausible joint states': f'{self._implausible}, last: {self._last_implausibility}'
+        }
 
     def _two_sources(self, joint: str) -> str:
         topic = self._node.resolve_topic_name('joint_states')

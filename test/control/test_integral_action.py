@@ -33,7 +33,7 @@ def computed(name, model, limit, *, integral=True):
     law = ComputedTorque(model, kp, kd)
     if not integral:
         return law
-    bound = integral_limit(model, limit, carries_weight=True)
+    bound = integral_limit(model, limit, compensated=True)
     return IntegralAction(law, model, ki, kd, bound)
 
 
@@ -184,7 +184,7 @@ def test_beside_the_proportional_derivative_law_it_carries_the_weight(models):
     kp, kd, ki = gains(name, 6)
     inner = ProportionalDerivative(model, kp, kd, POSE[name])
     limit = model.model.effort_limit
-    bound = integral_limit(model, limit, carries_weight=False)
+    bound = integral_limit(model, limit, compensated=False)
     np.testing.assert_array_equal(bound, limit)
     law = IntegralAction(inner, model, ki, kd, bound, inertia=inner.inertia)
     off, on = (
@@ -198,13 +198,13 @@ def test_beside_the_proportional_derivative_law_it_carries_the_weight(models):
 def test_the_limit_is_what_the_weight_leaves(models):
     model = models['ur5']
     limit = model.model.effort_limit
-    left = integral_limit(model, limit, carries_weight=True)
+    left = integral_limit(model, limit, compensated=True)
     rng = np.random.default_rng(9)
     q = rng.uniform(-3.0, 3.0, (2000, 6))
     assert (left + np.abs(model.gravity_vector(q)) <= 1.02 * limit).all()
     assert left[1] < 0.8 * limit[1]
-    with pytest.raises(ParameterError, match="joint 'shoulder_lift_joint' carries a weight"):
-        integral_limit(model, np.full(6, 30.0), carries_weight=True)
+    with pytest.raises(ParameterError, match="joint 'shoulder_lift_joint' needs"):
+        integral_limit(model, np.full(6, 30.0), compensated=True)
 
 
 def test_a_state_that_is_not_finite_leaves_no_trace(arm):

@@ -7,15 +7,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
-
-import numpy as np
-import scipy
 
 from kron_dynamics import __version__
 from kron_dynamics.bag.campaigns.found_bags import FoundBag
 from kron_dynamics.bag.campaigns.jobs import Job, JobResult, finished, sweep
+from kron_dynamics.bag.outputs.provenance import LIBRARIES
 
 Runner = Callable[[Sequence[Job]], Iterator[JobResult]]
 
@@ -41,7 +40,7 @@ def make_jobs(
         'module': module,
         'options': options,
         'files': [hashlib.sha256(file.read_bytes()).hexdigest() for file in files],
-        'versions': [__version__, np.__version__, scipy.__version__],
+        'versions': [__version__, *map(version, LIBRARIES)],
     }
     return [_job(bag, module, common, output.resolve() / 'bags') for bag in bags]
 

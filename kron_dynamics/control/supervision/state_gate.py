@@ -32,11 +32,11 @@ class Verdict(NamedTuple):
     """Result of the plausibility check of a state.
 
     Attributes:
-        believed: whether the state is plausible.
+        plausible: whether the state can be true.
         problem: why it is not plausible, or which limit a plausible state violates, or None.
     """
 
-    believed: bool
+    plausible: bool
     problem: str | None
 
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which measured states are believed, and which of those are problems."""
+"""Which measured states are plausible, and which of those are problems."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def default_gate(model: RobotModel) -> StateGate:
 
 @pytest.fixture
 def gate(model: RobotModel) -> StateGate:
-    """One that has believed a state at rest at 100 s."""
+    """One that has plausible a state at rest at 100 s."""
     made = default_gate(model)
     assert made.judge(Q, REST, 100.0) == (True, None)
     return made
@@ -85,10 +85,10 @@ def test_impossible_positions_are_not_believed(
     gate: StateGate, k: int, q: float, said: str
 ) -> None:
     verdict = gate.judge(changed(Q, k, q), REST, 100.0 + PERIOD)
-    assert not verdict.believed
+    assert not verdict.plausible
     assert verdict.problem is not None
     assert re.search(re.escape(said), verdict.problem)
-    # It has left no trace: the next one is compared with the last that was believed.
+    # It has left no trace: the next one is compared with the last that was plausible.
     assert gate.judge(Q, REST, 100.0 + 2 * PERIOD) == (True, None)
 
 
@@ -105,7 +105,7 @@ def test_impossible_velocities_are_not_believed(
     gate: StateGate, k: int, qd: float, said: str
 ) -> None:
     verdict = gate.judge(Q, changed(REST, k, qd), 100.0 + PERIOD)
-    assert not verdict.believed
+    assert not verdict.plausible
     assert said in (verdict.problem or '')
 
 
@@ -117,24 +117,24 @@ def test_a_joint_without_end_may_turn_over(gate: StateGate) -> None:
 
 def test_a_sensor_that_was_set_anew_is_believed_after_a_while(gate: StateGate) -> None:
     moved = changed(Q, 0, 5.0)
-    believed = [gate.judge(moved, REST, 100.0 + k * PERIOD).believed for k in range(1, 100)]
-    first = believed.index(True)
+    plausible = [gate.judge(moved, REST, 100.0 + k * PERIOD).plausible for k in range(1, 100)]
+    first = plausible.index(True)
     assert 0.9 < (first + 1) * PERIOD < 1.0  # 1 m, less what may always be, at twice 0.5 m/s
-    assert all(believed[first:])
+    assert all(plausible[first:])
 
 
 @pytest.mark.parametrize('step', [0.1, 0.2])
 def test_a_position_that_jumped_and_stays_is_a_problem_once(gate: StateGate, step: float) -> None:
     moved = changed(Q, 0, Q[0] + step)
     verdicts = [gate.judge(moved, REST, 100.0 + k * PERIOD) for k in range(1, 30)]
-    first = [verdict.believed for verdict in verdicts].index(True)
+    first = [verdict.plausible for verdict in verdicts].index(True)
     assert first > 0
     assert "'rail' jumped from 4 and stayed at" in (verdicts[first].problem or '')
     assert verdicts[first + 1 :] == [(True, None)] * (28 - first)
 
 
 def test_a_position_that_jumped_and_came_back_is_no_problem(gate: StateGate) -> None:
-    assert not gate.judge(changed(Q, 0, 4.3), REST, 100.0 + PERIOD).believed
+    assert not gate.judge(changed(Q, 0, 4.3), REST, 100.0 + PERIOD).plausible
     rate = changed(REST, 0, 0.4)  # it moves meanwhile, slower than its limit
     back = changed(Q, 0, 4.0 + 2 * PERIOD * 0.4)
     assert gate.judge(back, rate, 100.0 + 2 * PERIOD) == (True, None)
@@ -148,7 +148,7 @@ def test_limits_are_a_problem_beyond_the_margin(gate: StateGate, model: RobotMod
         for share, bad in ((0.99, False), (1.01, True)):
             q = changed(Q, k, limit + sign * share * margin[k])
             verdict = gate.judge(q, REST, 200.0)
-            assert verdict.believed
+            assert verdict.plausible
             assert (verdict.problem is not None) == bad
     assert "position of joint 'boom' is -0.2101, which is outside" in (verdict.problem or '')
 
@@ -158,7 +158,7 @@ def test_a_runaway_is_believed_and_a_problem_from_the_third_state_on(gate: State
     for k in range(1, 5):
         q = q + PERIOD * qd
         verdict = gate.judge(q, qd, 100.0 + k * PERIOD)
-        assert verdict.believed
+        assert verdict.plausible
         problems.append(verdict.problem)
     assert problems[:2] == [None, None]
     assert "velocity of joint 'table' is 3.5, its limit is 2: 1.5 times" in (problems[2] or '')

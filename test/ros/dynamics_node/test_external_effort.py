@@ -137,7 +137,7 @@ def test_the_weight_is_not_added_twice_by_the_fault_action(bench, assert_close):
     ('settings', 'joints', 'text'),
     [
         ({'drive_terms': ['gravity']}, {}, 'would be compensated twice'),
-        ({'terms': ['inertia']}, {}, 'must know who carries the weight'),
+        ({'terms': ['inertia']}, {}, 'must know what compensates gravity'),
         ({'hand_guiding_damping': 900.0, 'control_law': 'gravity'}, {}, 'damping of control law'),
         ({'state_period': 0.5, 'fault_action': 'zero'}, {}, 'unstable with states 0.5 s apart'),
     ],

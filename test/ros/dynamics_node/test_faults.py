@@ -270,6 +270,35 @@ def test_what_is_being_read_when_a_fault_comes_does_not_move_the_machine_either(
     assert not qd.any()
 
 
+def test_the_effort_of_the_law_does_not_outlast_the_fault(local, monkeypatch, assert_close):
+    """Only an effort that brakes may stay a while: that of the law may drive the machine on."""
+    node, sent, now = local.node, [], [time.monotonic()]
+    clock = SimpleNamespace(monotonic=lambda: now[0], perf_counter=time.perf_counter)
+    monkeypatch.setattr('kron_dynamics.ros.dynamics_node.time', clock)
+    node._commands = SimpleNamespace(publish=lambda *command: sent.append(command[2]))
+    controller = node._controller
+    brief = 0.1 * controller.longest_brake
+    weight = controller.fault_effort_without_state(1.0)
+
+    def watched():
+        """What the watchdog sends a moment later."""
+        del sent[:]
+        now[0] += brief
+        node._watch()
+        return list(sent)
+
+    local.state(Q)
+    assert not watched()
+    monkeypatch.setattr(node._supervision, 'problem', lambda _: 'silence')
+    (effort,) = watched()
+    assert_close(effort, weight)
+    assert len(watched()) == 1
+    local.state(Q)  # is answered by a brake
+    assert [len(watched()) for _ in range(9)] == [0] * 9
+    now[0] += brief
+    assert len(watched()) == 1
+
+
 def test_begin_and_end_of_a_fault_are_told_without_waiting_for_the_period(local):
     node, told, values = local.node, [], {}
 

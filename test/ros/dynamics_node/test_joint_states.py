@@ -5,8 +5,10 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import pytest
+from std_srvs.srv import Trigger
 
 pytestmark = pytest.mark.ros
 
@@ -142,3 +144,30 @@ def test_a_state_without_stamp_has_the_time_of_the_nodes_clock(local):
     times.append(local.node._time)
     times.append(1e-9 * clock.now().nanoseconds)
     assert times == sorted(times)
+
+
+def test_states_without_stamps_do_not_follow_a_clock_that_steps_back(local, monkeypatch):
+    """The reference would leap back with it."""
+    node, sent = local.node, []
+    monkeypatch.setattr(node, '_commands', SimpleNamespace(publish=lambda *c: sent.append(c)))
+
+    def answered(clock):
+        """Whether a state at a time of the node's clock is answered."""
+        monkeypatch.setattr(node._supervision, '_clock_time', lambda: clock)
+        del sent[:]
+        local.state(Q, stamp=0.0)
+        assert node._time <= clock or not sent
+        return bool(sent)
+
+    latch, start = node._controller.latch, node._time + 1.0
+    assert [answered(start + t) for t in (0.0, 0.02, -0.9, -0.01, 0.0, 0.02)] == [
+        *(True, True, False, False, False, True)
+    ]
+    assert node._assembler.rejections['clock stepped back'] == 3
+    assert not latch.faulted
+    assert answered(start - 1.1)  # by the fault action
+    assert 'clock stepped back, and joint_states have no stamps' in latch.reason
+    assert node._time == start - 1.1
+    assert node._on_clear_fault(Trigger.Request(), Trigger.Response()).success
+    assert answered(start - 1.08)
+    assert not latch.faulted

@@ -172,7 +172,7 @@ def test_activation_without_gains_or_without_any_effort_limit_is_refused(start, 
     assert client.set_parameters({'effort_limit.turn': 0.0}) == ''
     assert "joint 'turn' has effort limit 0" in refusal()
     assert client.set_parameters({'effort_limit.turn': 1.0}) == ''
-    assert "joint 'turn' would need 1.961 N m to carry the weight here" in refusal()
+    assert "joint 'turn' would need 1.961 N m to compensate gravity here" in refusal()
     assert client.set_parameters({'effort_limit.turn': 300.0}) == ''
     shaft.acknowledge()
     with shaft.sending():

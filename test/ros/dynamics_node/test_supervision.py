@@ -59,7 +59,7 @@ def test_one_state_that_cannot_be_true_gets_no_answer(strict_bench, k, q, qd, sa
     assert all(twist.header.stamp != message.header.stamp for twist in bench.twists)
     status, told = values(bench)
     assert status.level != DiagnosticStatus.ERROR
-    assert said in told['joint states not believed']
+    assert said in told['implausible joint states']
 
 
 def test_states_that_stay_impossible_are_a_fault_with_the_reason(bench):
@@ -68,11 +68,11 @@ def test_states_that_stay_impossible_are_a_fault_with_the_reason(bench):
         bench.client.wait_for(lambda: bench.twists, 'first state')
         assert bench.client.transition('activate')
     with bench.sending(Q + [0.0, 5.0, 0.0]):
-        status = wait_for_fault(bench, "joint states are not believed: position of joint 'lift'")
+        status = wait_for_fault(bench, "joint states are implausible: position of joint 'lift'")
         assert status.level == DiagnosticStatus.ERROR
         refused = bench.client.call(Trigger, 'dynamics_node/clear_fault')
         assert not refused.success
-        assert 'not believed' in refused.message
+        assert 'implausible' in refused.message
     with bench.sending(Q):
         bench.client.wait_for(
             lambda: bench.client.call(Trigger, 'dynamics_node/clear_fault').success, 'clearance'
@@ -138,47 +138,47 @@ def test_a_machine_that_does_not_follow_is_stopped(bench):
     assert 'allowed are 0.05' in status.message
 
 
-def not_believed(bench):
+def send_implausible(bench):
     """Send one state that cannot be true, and wait until the node has looked at it."""
 
     def count():
         told = bench.client.next_status().values
-        (text,) = [item.value for item in told if item.key == 'joint states not believed'] or ['0']
+        (text,) = [item.value for item in told if item.key == 'implausible joint states'] or ['0']
         return int(text.partition(',')[0])
 
     before = count()
     bench._state(Q + [3.0, 0.0, 0.0], None, None, 0.02)
-    bench.client.wait_for(lambda: count() == before + 1, 'the state that is not believed')
+    bench.client.wait_for(lambda: count() == before + 1, 'the implausible state')
 
 
-def test_no_motion_begins_from_a_state_that_is_not_believed(strict_bench):
+def test_no_motion_begins_from_an_implausible_state(strict_bench):
     """Neither a clearance nor an activation would hold where the machine never was."""
     bench = strict_bench
     expected = bench.command(Q)
     bench._state(Q, None, None, -5.0)  # a clock that stepped back, to have a fault
     wait_for_fault(bench, 'stepped back')
     bench.acknowledge(Q)
-    not_believed(bench)
+    send_implausible(bench)
     refused = bench.client.call(Trigger, 'dynamics_node/clear_fault')
     assert not refused.success
-    assert "the last joint state is not believed: position of joint 'turn'" in refused.message
+    assert "the last joint state is implausible: position of joint 'turn'" in refused.message
     bench.acknowledge(Q)
     assert bench.client.call(Trigger, 'dynamics_node/clear_fault').success
     np.testing.assert_allclose(bench.command(Q), expected, rtol=1e-9)
 
     assert bench.client.transition('deactivate')
     bench.acknowledge(Q)
-    not_believed(bench)
+    send_implausible(bench)
     assert not bench.client.transition('activate')
-    assert 'cannot activate: the last joint state is not believed' in bench.process.output
+    assert 'cannot activate: the last joint state is implausible' in bench.process.output
     bench.acknowledge(Q)
     assert bench.client.transition('activate')
 
 
-def test_the_last_command_is_for_where_the_machine_was_believed_to_be(strict_bench):
+def test_the_last_command_is_for_where_the_machine_was_last_plausibly(strict_bench):
     bench = strict_bench
     bench.command(Q)
-    not_believed(bench)
+    send_implausible(bench)
     bench.forget()
     assert bench.client.transition('deactivate')
     bench.client.wait_for(lambda: bench.commands, 'last command')
