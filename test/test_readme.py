@@ -53,15 +53,30 @@ def test_commands_in_examples_are_those_of_the_program(capsys):
     assert all(command in usage for command in shown)
 
 
-def documented_parameters(section: str) -> dict[str, tuple[str, str]]:
-    """Default and meaning of each parameter in the table of a node."""
+def documented_parameters(section: str) -> dict[str, tuple[str, ...]]:
+    """Default, range and meaning of each parameter in the table of a node."""
     text = README.split(f'\n## {section}\n')[1].split('\n## ')[0]
-    rows = re.findall(r'^\| (`[\w.<>`, ]+`) \|([^|]*)\|([^|]*)\|$', text, flags=re.MULTILINE)
+    rows = re.findall(r'^\| (`[\w.<>`, ]+`) \|(.*)\|$', text, flags=re.MULTILINE)
     return {
-        name: (default.strip(), meaning.strip())
-        for names, default, meaning in rows
+        name: tuple(cell.strip() for cell in cells.split('|'))
+        for names, cells in rows
+        if cells.count('|') == 2
         for name in re.findall(r'`([^`]+)`', names)
     }
+
+
+def range_of(parameter, no_limit):
+    """The allowed numbers, as in the table."""
+
+    def number(value):
+        return f'{value:g}' if parameter.kind is float else str(value)
+
+    lower, upper = parameter.lower, parameter.upper
+    if lower is None:
+        return ''
+    if upper == no_limit:
+        return 'any' if lower == -no_limit else f'from {number(lower)}'
+    return f'{number(lower)} to {number(upper)}'
 
 
 @pytest.mark.ros
@@ -90,7 +105,7 @@ def test_parameter_tables_are_those_of_the_nodes(section):
             texts = all(isinstance(value, str) for value in parameter.default)
             default = ', '.join(parameter.default) if texts else str(parameter.default)
         default = default.lower() if parameter.kind is bool else default or 'empty'
-        expected[parameter.name] = default, parameter.description
+        expected[parameter.name] = default, range_of(parameter, NO_LIMIT), parameter.description
     documented = documented_parameters(section)
     assert documented.keys() == expected.keys()
     if section == 'simulator_node':
