@@ -4,7 +4,10 @@
 
 Files are found by following the imports in the sources, including those inside functions. Text
 that only looks like an import counts as one: a superfluous file costs a compilation, but a missing
-file would let an outdated kernel be used.
+file would let an outdated kernel be used. From a user's equations also the user's own modules are
+followed, but not the libraries that they import.
+
+Threads may ask at the same time; one at a time looks at the files.
 """
 
 from __future__ import annotations
@@ -15,13 +18,16 @@ import logging
 import os
 import re
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from types import CellType, CodeType, FunctionType, MethodType
-from typing import Any, NamedTuple
+from types import CellType, FunctionType, MethodType
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
+from kron_dynamics.kernels.named_imports import absolute, is_library, named_imports, top_level
 from kron_dynamics.kernels.source_notes import Note, SourceNotes
+from kron_dynamics.kernels.typed_code import functions_in, named_globals, text_of
 
 _log = logging.getLogger(__name__)
 _PACKAGE = __name__.partition('.')[0]
@@ -31,6 +37,9 @@ _IMPORTED = time.time_ns()
 # ctime of each file when it was read, ns.
 _seen: dict[str, int] = {}
 _PYTHON = ('.py', '.pyc', '.pyo')
+_lock = threading.RLock()
+P = ParamSpec('P')
+R = TypeVar('R')
 
 # Patterns begin with plain letters, for which searching is fast.
 _NAME = re.compile(rf'{_PACKAGE}(?:\.\w+)*')
@@ -56,19 +65,40 @@ class _Module(NamedTuple):
     Attributes:
         digest: digest of its text; for a package also of the files in its folder that are not
             Python.
-        imports: modules of this package that it may import, including its parent packages.
+        imports: modules of this package that it may import, including its parent packages; of a
+            module of another package also others.
     """
 
     digest: bytes
     imports: frozenset[str]
 
 
+def _one_at_a_time(function: Callable[P, R]) -> Callable[P, R]:
+    """Return a function that waits while another thread runs one of these."""
+
+    @functools.wraps(function)
+    def alone(*args: P.args, **kwargs: P.kwargs) -> R:
+        with _lock:
+            return function(*args, **kwargs)
+
+    return alone
+
+
+def _unlock() -> None:
+    """Replace the lock in a child process: its thread has not been copied."""
+    global _lock
+    _lock = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_unlock)
+
+
 def origins_of(function: Callable[..., Any]) -> set[FunctionType | type]:
     """Return the functions and classes that define what a function computes.
 
     These are the functions inside partial, bound and wrapped functions, the functions captured in
-    closures, and the classes of captured or bound objects. For functions that are in no file,
-    such as those typed into a Python shell, the globals that they call are included.
+    closures, and the classes of captured or bound objects. For functions and classes that are
+    in no file, such as those typed into a Python shell, the globals that they use are included.
     """
     found: set[FunctionType | type] = set()
     waiting: list[Any] = [function]
@@ -79,39 +109,54 @@ def origins_of(function: Callable[..., Any]) -> set[FunctionType | type]:
         elif isinstance(item, MethodType):
             waiting += [item.__func__, item.__self__]
         elif not isinstance(item, FunctionType):
-            found.update(item.__mro__ if isinstance(item, type) else type(item).__mro__)
+            classes = item.__mro__ if isinstance(item, type) else type(item).__mro__
+            new = set(classes) - found
+            found |= new
+            waiting += [value for each in new for value in _used_by(each)]
         elif item not in found:
             found.add(item)
             waiting += [cell.cell_contents for cell in item.__closure__ or () if _is_filled(cell)]
             waiting += [item.__wrapped__] if hasattr(item, '__wrapped__') else []
-            if _file_of(item.__module__) is None:
-                known = item.__globals__
-                names = known.keys() & set(item.__code__.co_names)
-                waiting += [known[k] for k in names if isinstance(known[k], FunctionType | type)]
+            waiting += _used_by(item)
     return found
 
 
+def _used_by(origin: FunctionType | type) -> list[Any]:
+    """Return functions and classes that one of no file names; none for one of a file."""
+    module = origin.__module__
+    if module in sys.builtin_module_names or _file_of(module) is not None:
+        return []
+    values = [v for f in functions_in(origin) for v in named_globals(f).values()]
+    return [value for value in values if isinstance(value, FunctionType | type)]
+
+
+@_one_at_a_time
 def sources_digest(*origins: Origin) -> str:
     """Return a digest of all source files of some modules, functions and classes.
 
     Args:
         origins: names of modules, or functions and classes from `origins_of`. If they are in
-            another package, their file and the modules of this package that it imports are
-            included; if they are in no file, their byte code.
+            another package, their file and the modules that it imports are included; if they are
+            in no file, their byte code and the values that they use.
     """
-    names: set[str] = set()
-    codes: set[str] = set()
-    for origin in origins:
-        module = origin if isinstance(origin, str) else origin.__module__
-        if isinstance(origin, str) or _is_ours(module) or _file_of(module) is not None:
-            names.add(module)
-        elif module not in sys.builtin_module_names:
-            parts = vars(origin).values() if isinstance(origin, type) else [origin]
-            codes |= {_text_of(part.__code__) for part in parts if isinstance(part, FunctionType)}
+    names = _modules_of(origins)
+    codes = {
+        text_of(origin)
+        for origin in origins
+        if not isinstance(origin, str) and origin.__module__ not in names
+        if origin.__module__ not in sys.builtin_module_names
+    }
     digest = hashlib.sha256(_closure_digest(frozenset(names)).encode())
     for code in sorted(codes):
         digest.update(code.encode())
     return digest.hexdigest()
+
+
+def _modules_of(origins: Iterable[Origin]) -> set[str]:
+    """Return the names of the modules that origins are in, but for those in no file."""
+    modules = {o if isinstance(o, str) else o.__module__ for o in origins}
+    given = {o for o in origins if isinstance(o, str)}
+    return {m for m in modules if m in given or _is_ours(m) or _file_of(m) is not None}
 
 
 @functools.cache
@@ -123,12 +168,17 @@ def _closure_digest(roots: frozenset[str]) -> str:
 
 
 def closure(roots: Iterable[str]) -> set[str]:
-    """Return the modules themselves and all that they may import, directly or indirectly."""
+    """Return the modules themselves and all that they may import, directly or indirectly.
+
+    Of libraries, the modules that are imported count, but not those that they import.
+    """
     found: set[str] = set()
     new = set(roots).difference(sys.builtin_module_names)
+    users = {top_level(name) for name in new}
     while new:
         found |= new
-        imports = set().union(*(_module(name).imports for name in new))
+        followed = [name for name in new if top_level(name) in users or not _in_library(name)]
+        imports = set().union(*(_module(name).imports for name in followed))
         new = imports.difference(found, sys.builtin_module_names)
     return found
 
@@ -148,7 +198,9 @@ def _module(name: str) -> _Module:
                 digest.update(os.path.basename(other).encode() + b'\0' + _read(other))
     except OSError as error:
         return _without_source(name, error)
-    return _Module(digest.digest(), frozenset(found.imports))
+    ours = filter(_is_ours, found.imports)
+    others = (m for m in found.imports if not _is_ours(m) and _file_of(m) is not None)
+    return _Module(digest.digest(), frozenset([*ours, *others]))
 
 
 def _noted(file: str, package: str) -> Note:
@@ -158,7 +210,8 @@ def _noted(file: str, package: str) -> Note:
         _seen[file] = status.st_ctime_ns
         return note
     text = _read(file)
-    imports = sorted(_imports(text.decode('utf-8', 'replace'), package))
+    source = text.decode('utf-8', 'replace')
+    imports = sorted(_imports(source, package) | _others(source, package))
     note = Note(_seen[file], len(text), hashlib.sha256(text).hexdigest(), tuple(imports))
     _notes().add(file, note)
     return note
@@ -166,9 +219,12 @@ def _noted(file: str, package: str) -> Note:
 
 @functools.lru_cache(maxsize=1)
 def _notes() -> SourceNotes:
-    return SourceNotes(hashlib.sha256(' '.join(sorted(_files())).encode()).hexdigest())
+    """Return the notes of earlier processes; those of the first kind lack imports of others."""
+    modules = ' '.join(['2', *sorted(_files())])
+    return SourceNotes(hashlib.sha256(modules.encode()).hexdigest())
 
 
+@_one_at_a_time
 def keep_notes() -> None:
     """Store the notes of the files read here, so that other processes need not read them."""
     _notes().keep()
@@ -182,14 +238,20 @@ def read_beside(file: str, name: str) -> str:
     return content.decode('ascii')
 
 
+@_one_at_a_time
 def forget_changed() -> None:
     """Clear all caches if a file has changed since it was read."""
-    if any(_changed_at(file) != then for file, then in _seen.items()):
-        _seen.clear()
+    now = {file: _changed_at(file) for file in _seen}
+    if now != _seen:
+        # Files that have changed stay: another thread may have a digest of their old text.
+        _seen.update(now)
+        for file in [file for file, changed in now.items() if not changed]:
+            del _seen[file]
         for function in (_closure_digest, _module, _files, _notes, _whole_package):
             function.cache_clear()
 
 
+@_one_at_a_time
 def changed_meanwhile(origins: Iterable[Origin], *, anew: bool = True) -> str | None:
     """Return a source file that has changed since this process imported it, or None.
 
@@ -200,7 +262,7 @@ def changed_meanwhile(origins: Iterable[Origin], *, anew: bool = True) -> str | 
         anew: whether to look at the files again; False checks their state when they were read
             for the digest.
     """
-    theirs = {_file_of(o if isinstance(o, str) else o.__module__) for o in origins}
+    theirs = {_file_of(name) for name in closure(_modules_of(origins)) if not _is_ours(name)}
     for file, then in _seen.items():
         if file in theirs or file.startswith(_ROOT):
             if not 0 < (_changed_at(file) if anew else then) <= _IMPORTED:
@@ -226,7 +288,7 @@ def _imports(text: str, package: str) -> frozenset[str]:
     """Return the modules of this package that the text of a module in a package may import."""
     candidates = set(_NAME.findall(text))
     for base, listed in _FROM.findall(text):
-        base = _absolute(base, package)
+        base = absolute(base, package)
         candidates.add(base)
         if _files().get(base, '').endswith('__init__.py'):
             candidates.update(f'{base}.{word}' for word in _WORD.findall(listed))
@@ -234,7 +296,7 @@ def _imports(text: str, package: str) -> frozenset[str]:
     for call in _CALLS:
         for behind in text.split(call)[1:]:
             named = _TEXT.match(behind)
-            candidates |= {_absolute(named[1], package)} if named else _all_below(_PACKAGE)
+            candidates |= {absolute(named[1], package)} if named else _all_below(_PACKAGE)
     modules: set[str] = set()
     for name in filter(_is_ours, (*candidates, package)):
         # Importing a module also runs its parent packages. A name that is no module may be an
@@ -246,13 +308,17 @@ def _imports(text: str, package: str) -> frozenset[str]:
     return frozenset(modules)
 
 
-def _absolute(name: str, package: str) -> str:
-    """Return the absolute name of a module that is imported in a package, relative or not."""
-    dots = len(name) - len(name.lstrip('.'))
-    if dots == 0:
-        return name
-    around = package.split('.')
-    return '.'.join([*around[: len(around) - dots + 1], *filter(None, [name[dots:]])])
+def _others(text: str, package: str) -> set[str]:
+    """Return the modules of other packages that a module of another package may import."""
+    return (
+        set()
+        if _is_ours(package)
+        else {m for m in named_imports(text, package) if not _is_ours(m)}
+    )
+
+
+def _in_library(name: str) -> bool:
+    return not _is_ours(name) and is_library(_file_of(name))
 
 
 def _is_ours(name: str) -> bool:
@@ -307,14 +373,6 @@ def _whole_package(reason: str) -> bytes:
         digest.update(str(path.relative_to(root.parent)).encode() if not archives else b'')
         digest.update(path.read_bytes())
     return digest.digest()
-
-
-def _text_of(code: CodeType) -> str:
-    """Return a text of a function's byte code, the same in every process of one Python version."""
-    constants = [
-        _text_of(value) if isinstance(value, CodeType) else repr(value) for value in code.co_consts
-    ]
-    return repr((sys.version, code.co_code, code.co_names, code.co_varnames, constants))
 
 
 def _is_filled(cell: CellType) -> bool:

@@ -23,7 +23,6 @@ from kron_dynamics import Robot
 from kron_dynamics.kernels import source_notes, sources
 from kron_dynamics.kernels.compiled import compiled_methods
 from kron_dynamics.kernels.sources import closure, origins_of, sources_digest
-from kron_dynamics.kernels.specification import KernelSpecification
 from kron_dynamics.model import RigidModel, RobotModel
 
 pytestmark = pytest.mark.hurried
@@ -275,54 +274,6 @@ def test_functions_are_followed_to_where_they_are_written() -> None:
     specification = compiled_methods(Robot)['mass_matrix'].specification(robot)
     modules = {getattr(origin, '__module__', '') for origin in origins_of(specification.function)}
     assert 'kron_dynamics.robot' in modules
-
-
-def user_module(folder: Path, name: str, text: str, monkeypatch: pytest.MonkeyPatch) -> Any:
-    (folder / f'{name}.py').write_text(text, encoding='utf-8')
-    monkeypatch.syspath_prepend(str(folder))
-    monkeypatch.delitem(sys.modules, name, raising=False)
-    return __import__(name)
-
-
-def test_a_users_own_equations_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = 'def f(model, q):\n    from kron_dynamics.control import turns\n    return q\n'
-    module = user_module(tmp_path, 'users_equations', text, monkeypatch)
-    model: Any = types.SimpleNamespace(n=2)
-    specification = KernelSpecification('f', ('q',), module.f)
-    first = sources_digest(*specification.origins(model))
-    assert 'kron_dynamics.control.turns' in closure(['users_equations'])
-    sources._module.cache_clear()
-    sources._closure_digest.cache_clear()
-    assert sources_digest(*specification.origins(model)) == first
-    (tmp_path / 'users_equations.py').write_text(text + '\n', encoding='utf-8')
-    sources._module.cache_clear()
-    sources._closure_digest.cache_clear()
-    assert sources_digest(*specification.origins(model)) != first
-
-
-def test_a_model_of_ones_own_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = 'class Model:\n    n = 2\n'
-    module = user_module(tmp_path, 'users_model', text, monkeypatch)
-    specification = KernelSpecification('f', ('q',), outside)
-    assert sources_digest(*specification.origins(module.Model())) != sources_digest(
-        *specification.origins(types.SimpleNamespace(n=2))  # type: ignore[arg-type]
-    )
-
-
-def typed_in(factor: float) -> Any:
-    """A function of no file, which calls another one."""
-    space: dict[str, Any] = {'__name__': 'typed_in'}
-    exec(f'def g(q):\n    return q * {factor}\ndef f(model, q):\n    return g(q)', space)
-    return space['f']
-
-
-def test_equations_of_no_file_count_by_their_code() -> None:
-    model: Any = types.SimpleNamespace(n=2)
-    digests = [
-        sources_digest(*KernelSpecification('f', ('q',), typed_in(factor)).origins(model))
-        for factor in (2.0, 2.0, 3.0)
-    ]
-    assert digests[0] == digests[1] != digests[2]
 
 
 def test_without_sources_all_compiled_files_count(tmp_path: Path) -> None:
