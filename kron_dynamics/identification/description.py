@@ -113,6 +113,8 @@ def _set_inertial(link: etree._Element, ten: FloatArray) -> None:
         inertial = etree.Element('inertial')
         inertial.tail = link.text or '\n'
         link.insert(0, inertial)
+    for origin in inertial.findall('origin'):
+        origin.attrib.pop('quat_xyzw', None)
     _child(inertial, 'origin', xyz=' '.join(map(_number, center)), rpy='0 0 0')
     _child(inertial, 'mass', value=_number(mass))
     names = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))

@@ -35,6 +35,8 @@ KINDS: Mapping[str, Kind] = {
     'xml_declaration': Kind(),
     'robot_version': Kind(HINT),
     'control_character': Kind(),
+    'quaternion_not_read': Kind(),
+    'other_gravity': Kind(),
     'repeated_element': Kind(),
     'misspelt': Kind(),
     'unknown_attribute': Kind(HINT),

@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 _Part = tuple[str, Body, FloatArray, FloatArray]
 # For a section of a flexible link, which moves with the link's modal coordinates.
 _NO_FOLLOWER = Follower(coordinate=NO_COORDINATE, multiplier=0.0, offset=0.0, mimics=None)
+# Difference of gravity accelerations that is no other rounding of the standard one, m/s^2.
+_OTHER_GRAVITY = 0.02
 # Component of an axis above which the squared norm may overflow.
 _SQUARE_OVERFLOWS = 1e150
 
@@ -81,6 +83,14 @@ def described_model(
     model = build_model(parsed, options, findings)
     look_at_inertias(model, parsed, findings)
     look_at_magnitudes(model, parsed, findings)
+    if parsed.gravity is not None and norm(parsed.gravity - model.gravity) > _OTHER_GRAVITY:
+        findings.warn(
+            'other_gravity',
+            'SDF',
+            f'<gravity> of the world is {parsed.gravity.tolist()} m/s^2, which is not read: '
+            f'{model.gravity.tolist()} is used',
+            'give the gravity acceleration to kd.load or in the parameters gravity.x, .y and .z',
+        )
     return parsed, replace(model, warnings=findings.finish())
 
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import numpy as np
+from lxml import etree
 from urdf_parser_py import urdf
 
 from kron_dynamics.exceptions import ModelError
@@ -125,7 +126,7 @@ class SdfModel:
         if name == _MODEL:
             return np.eye(4)
         if name == WORLD:
-            return inverse(read_pose(self.node))
+            return self._world()
         node = self._frames.get(name)
         if node is None:
             raise self.node.error(f"has no frame '{clipped(name)}', which a pose refers to")
@@ -140,6 +141,15 @@ class SdfModel:
         within = (given.text('relative_to') if given is not None else None) or default
         placed: FloatArray = product(self.pose(within, depth + 1), read_pose(node))
         return placed
+
+    def _world(self) -> FloatArray:
+        """Return the pose of the world in the model's frame, shape (4, 4), m."""
+        given = self.node.child('pose')
+        if given is not None and given.text('relative_to') not in (None, '', WORLD):
+            raise given.error('of a model has relative_to, which is not read, expected none')
+        placed = self.node.text('placement_frame')
+        frame = self.pose(placed) if placed and placed != WORLD else np.eye(4)
+        return product(frame, inverse(read_pose(self.node)))
 
     def pose_in(self, link: str, name: str) -> FloatArray:
         """Return the pose of a frame in the frame of a link or the world, shape (4, 4), m."""
@@ -167,6 +177,17 @@ class SdfModel:
             direction = product(self.pose_in(joint.name, within)[:3, :3], direction)
         unit: FloatArray = direction / norm(direction)
         return unit
+
+
+def world_gravity(root: etree._Element) -> FloatArray | None:
+    """Return the gravity acceleration of an SDF's world, shape (3,), m/s^2; None without any.
+
+    Raises:
+        ModelError: the element does not hold three numbers.
+    """
+    world = Node('SDF', root).child('world')
+    given = None if world is None else world.child('gravity')
+    return None if given is None else given.parse(given.content(), 'the text', 3)
 
 
 def _the_model(root: Node) -> Node:

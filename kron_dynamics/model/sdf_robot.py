@@ -58,6 +58,14 @@ def _add_link(robot: etree._Element, link: Node, findings: Findings) -> None:
     made = etree.SubElement(robot, 'link', name=link.name)
     given = link.child('inertial')
     moments = None if given is None else given.child('inertia')
+    weightless = link.child('gravity')
+    if weightless is not None and weightless.content() in ('0', 'false'):
+        findings.warn(
+            'other_gravity',
+            named('link', link.name),
+            'its <gravity> is false, which is not read: it has weight as all links',
+            'remove the element if that is right',
+        )
     if given is not None and given.text('auto') in ('1', 'true'):
         raise given.error('is to be found from shapes (auto), expected <mass> and <inertia>')
     if given is None or moments is None or given.child('mass') is None:

@@ -19,7 +19,9 @@ from kron_dynamics.model.geometry import Shape, collision_shape
 from kron_dynamics.model.joint_kinds import JOINT_KINDS, SCREW
 from kron_dynamics.model.transmissions import armatures
 from kron_dynamics.model.urdf_elements import Part
+from kron_dynamics.model.urdf_quaternions import quaternions_to_angles
 from kron_dynamics.model.urdf_xml import element_name, parse_xml
+from kron_dynamics.typing import FloatArray
 
 _NO_NAME = 'robot'
 _THREAD = 'screw_thread_pitch'
@@ -37,6 +39,8 @@ class ParsedUrdf(NamedTuple):
             instead of being lumped into the parent's rigid body.
         pitches: pitches of screws by joint name, m/rad.
         payloads: names of links that represent added payloads.
+        gravity: gravity acceleration in the world of an SDF, shape (3,), m/s^2; None if it has
+            none.
     """
 
     robot: urdf.Robot
@@ -45,6 +49,7 @@ class ParsedUrdf(NamedTuple):
     sections: frozenset[str] = frozenset()
     pitches: Mapping[str, float] = MappingProxyType({})
     payloads: frozenset[str] = frozenset()
+    gravity: FloatArray | None = None
 
 
 def parse_urdf(text: str, findings: Findings | None = None) -> ParsedUrdf:
@@ -62,10 +67,12 @@ def parse_urdf(text: str, findings: Findings | None = None) -> ParsedUrdf:
             is missing or malformed.
     """
     findings = Findings() if findings is None else findings
-    root = parse_xml(text, findings)
+    root, gravity = parse_xml(text, findings), None
     if root.tag == 'sdf':
-        from kron_dynamics.model.sdf_robot import sdf_robot  # few descriptions need it
+        from kron_dynamics.model.sdf import world_gravity  # few descriptions need them
+        from kron_dynamics.model.sdf_robot import sdf_robot
 
+        gravity = world_gravity(root)
         root = sdf_robot(root, findings)
     name = root.get('name')
     if not name:
@@ -75,13 +82,14 @@ def parse_urdf(text: str, findings: Findings | None = None) -> ParsedUrdf:
             f"<robot> has no name; '{_NO_NAME}' is taken",
             'give it a name: Pinocchio and other readers refuse the file',
         )
-    if root.get('version', '1.0') != '1.0':
+    if root.get('version', '1.0') not in ('1.0', '1.1'):
         findings.warn(
             'robot_version',
             'URDF',
-            f"<robot> has version '{clipped(root.get('version', ''))}', which is read as 1.0",
-            'remove it',
+            f"<robot> has version '{clipped(root.get('version', ''))}', which is read as 1.1",
+            'remove it, or write 1.1 if rotations are quaternions',
         )
+    quaternions_to_angles(root, findings)
     Part('URDF', 'robot', root, findings)
     _look_for_loops(root, findings)
     robot = urdf.Robot(name=name or _NO_NAME)
@@ -105,7 +113,7 @@ def parse_urdf(text: str, findings: Findings | None = None) -> ParsedUrdf:
                 shapes[element.get('name')] = shape
     armature = armatures(root, findings)
     findings.settle()
-    return ParsedUrdf(robot, armature, shapes, pitches=pitches)
+    return ParsedUrdf(robot, armature, shapes, pitches=pitches, gravity=gravity)
 
 
 def _look_for_loops(root: etree._Element, findings: Findings) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from sdf_texts import HINGE, joint, link
 
 import kron_dynamics as kd
 from kron_dynamics.constraints import (
@@ -23,28 +24,6 @@ from kron_dynamics.constraints import (
 from kron_dynamics.dynamics import gravity_vector, mass_matrix
 from kron_dynamics.kinematics import forward_kinematics
 from kron_dynamics.model import load_model
-
-MOMENTS = (
-    '<inertia><ixx>0.3</ixx><iyy>0.2</iyy><izz>0.25</izz><ixy>0.01</ixy><iyz>-0.02</iyz></inertia>'
-)
-
-
-def link(name: str, pose: str, within: str = '', mass: float = 2.0) -> str:
-    relative = f' relative_to="{within}"' if within else ''
-    return (
-        f'<link name="{name}"><pose{relative}>{pose}</pose><inertial>'
-        f'<pose>0.1 0.02 -0.03 0.4 0.5 -0.6</pose><mass>{mass}</mass>{MOMENTS}</inertial></link>'
-    )
-
-
-def joint(
-    name: str, kind: str, parent: str, child: str, axis: str = '', pose: str = '', more: str = ''
-) -> str:
-    return (
-        f'<joint name="{name}" type="{kind}">{pose}<parent>{parent}</parent>'
-        f'<child>{child}</child>{axis and f"<axis>{axis}</axis>"}{more}</joint>'
-    )
-
 
 ARM = ''.join(
     (
@@ -317,7 +296,6 @@ def test_friction_of_a_loop_joint_is_told(tmp_path: Path) -> None:
         read_constraints(path)
 
 
-HINGE = joint('h', 'revolute', 'a', 'b', '<xyz>0 0 1</xyz>', '<pose>0 0 0 0 0 0</pose>')
 TWO = sdf(link('a', '0 0 0 0 0 0'), link('b', '0 0 1 0 0 1'), HINGE)
 
 
@@ -353,6 +331,11 @@ TWO = sdf(link('a', '0 0 0 0 0 0'), link('b', '0 0 1 0 0 1'), HINGE)
             'frame that is placed in it',
         ),
         ('<pose>0 0 1 0 0 1', '<pose frame="a">0 0 1 0 0 1', "attribute 'frame' of SDF 1.6"),
+        (
+            '<link name="a">',
+            '<pose relative_to="x">1 0 0 0 0 0</pose><link name="a">',
+            'of a model has relative_to, which is not read',
+        ),
         ('<pose>0 0 1 0 0 1', '<pose>0 0 1 0 0', "'0 0 1 0 0', expected 6 finite number(s)"),
         ('<mass>2.0<', '<mass>heavy<', "<mass> in line 1 has the text 'heavy', expected 1 finite"),
         ('<inertial>', '<inertial auto="true">', 'is to be found from shapes (auto)'),
