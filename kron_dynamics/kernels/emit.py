@@ -11,7 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeGuard
 
-from kron_dynamics.kernels.fused import FusedProducts, fused_products, multiply_add, negated
+from kron_dynamics.kernels.fused import (
+    FusedProducts,
+    fused_products,
+    multiply_add,
+    negated,
+    products_in,
+)
 from kron_dynamics.kernels.loops.emit import LOOP_PRELUDE, loop_kernel
 from kron_dynamics.kernels.loops.trace import LoopTrace
 from kron_dynamics.kernels.prelude import WIDE_ANGLES, literal, prelude, symbol
@@ -243,11 +249,15 @@ def _fused_products(trace: Trace) -> FusedProducts:
 
     Hashes of their trees decide ties, so a result has the same bits whatever else was recorded.
     """
-    return fused_products(
+    fused = fused_products(
         trace.nodes,
         range(len(trace.nodes)),
         {number for numbers in trace.outputs for number in numbers},
         lambda number: trace.graph.structure(trace.needed[number]),
+    )
+    given = (k for k, (operation, _, _) in enumerate(trace.nodes) if operation == 'given')
+    return fused._replace(
+        given={k for k in given if products_in(trace.graph.nodes, trace.needed[k])}
     )
 
 

@@ -38,10 +38,12 @@ class FusedProducts(NamedTuple):
     Attributes:
         sums: by node number, the sums and differences that compute a product.
         products: node numbers of the products that need no statement of their own.
+        given: node numbers of results of another kernel that are such sums there.
     """
 
     sums: dict[int, FusedSum]
     products: set[int]
+    given: Collection[int] = ()
 
 
 def fused_products(
@@ -64,16 +66,23 @@ def fused_products(
     sums: dict[int, FusedSum] = {}
     read, products = set(kept), set[int]()
     for number in computed:
-        operation, a, b = nodes[number]
-        factors = [k for k in (a, b) if nodes[k][0] == '*'] if operation in ('+', '-') else []
-        if not factors or a == b:
+        candidates = products_in(nodes, number)
+        if not candidates:
             read.update(operands(nodes[number]))
             continue
-        product = max(factors, key=priority)
+        product = max(candidates, key=priority)
         products.add(product)
         sums[number] = _fused(nodes, number, product)
         read.add(sums[number].c)
     return FusedProducts(sums, products - read)
+
+
+def products_in(nodes: Sequence[Node], number: int) -> list[int]:
+    """Return the products of which one is fused if a node is a sum; none for other nodes."""
+    operation, a, b = nodes[number]
+    if operation not in ('+', '-') or a == b:
+        return []
+    return [k for k in (a, b) if nodes[k][0] == '*']
 
 
 def _fused(nodes: Sequence[Node], number: int, product: int) -> FusedSum:
@@ -107,4 +116,5 @@ def negated(fused: FusedProducts, number: int, text: str) -> str:
 
     Of the negative of a fused sum gcc makes one instruction that gives a zero another sign.
     """
-    return f'(0 - {text})' if number in fused.sums else f'-{text}'
+    is_sum = number in fused.sums or number in fused.given
+    return f'(0 - {text})' if is_sum else f'-{text}'

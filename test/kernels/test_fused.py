@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from same_bits import assert_same_bits
 
 from kron_dynamics import dynamics
 from kron_dynamics.elementary import sin
@@ -107,6 +108,26 @@ def test_a_result_has_the_same_bits_alone_and_beside_others(
         unit = emitted(traces)
         for place, k in enumerate(order):
             np.testing.assert_array_equal(unit(place, q)[0], alone[k])
+
+
+def test_zeros_have_the_same_sign_where_another_kernel_computes_them(
+    emitted: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A negated fused sum is 0 minus it: as a result of its own, and as one that is given."""
+
+    def sums(x: Any) -> list[Any]:
+        return [x[0] * x[1] + x[2], x[0] + x[2], x[1]]
+
+    def negatives(x: Any) -> list[Any]:
+        return [-sums(x)[0], -sums(x)[1], x[1] - sums(x)[0] * x[2]]
+
+    x = np.array([[a, b, c] for a in (0.0, -0.0) for b in (0.0, -0.0, 1.0) for c in (0.0, -0.0)])
+    alone = emitted([Trace(negatives, [3])])(0, x)[0]
+    monkeypatch.setattr(emit, '_WORTH_A_CALL', 0)
+    graph = Graph()
+    traces = [Trace(sums, [3], graph), Trace(negatives, [3], graph)]
+    assert emit.providers(traces) == {1: 0}
+    assert_same_bits(emitted(traces)(1, x)[0], alone)
 
 
 def test_units_emitted_by_several_threads_do_not_change_each_other(robot_text: Any) -> None:
