@@ -75,7 +75,8 @@ class Replay:
             'commanded' (the topic of commands) or 'none'.
         plans: recomputation of each segment, in the order of recording.
         sums: sums over the series.
-        skipped: (start, end) in s of the segments too short for the window.
+        skipped: (start, end) in s of the segments too short for the window, or without velocities
+            that the filters use.
         effort_delay: applied delay of the stamps of recorded efforts, in s.
         found_delay: estimated delay, in s; None if the delay was given.
     """

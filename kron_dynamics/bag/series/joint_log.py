@@ -34,7 +34,7 @@ QUANTITIES = ('position', 'velocity', 'effort')
 
 @dataclass(frozen=True)
 class JointSegment:
-    """A stretch of recording without gaps in the positions of any joint.
+    """A stretch of recording without gaps in the positions of any joint, two of each or more.
 
     Attributes:
         epoch: number of clock restarts before it.
@@ -279,7 +279,10 @@ def _split_into_segments(
             quantity: tuple(series[joint, quantity].between(start, end) for joint in joint_names)
             for quantity in QUANTITIES
         }
-        used += sum(len(samples.time) for samples in cut['position'])
+        counts = [len(samples.time) for samples in cut['position']]
+        if min(counts) < 2:  # shorter than the time between two samples of a slow joint
+            continue
+        used += sum(counts)
         segments.append(
             JointSegment(epoch, start, end, cut['position'], cut['velocity'], cut['effort'])
         )

@@ -49,6 +49,29 @@ def test_a_fragment_between_two_gaps_does_not_choose_the_signals(replay, arm_mot
     assert len(found.skipped) == 1 and len(found.plans) == 2
 
 
+@pytest.mark.parametrize('known', [0, 150])
+def test_what_is_not_surveyed_and_lacks_velocities_is_not_compared(
+    replay, arm_motion, monkeypatch, known
+):
+    motion = arm_motion(24.0)
+    kept = np.ones(len(motion.time), dtype=bool)
+    kept[1000:1020] = kept[1350:1370] = False
+    # Between the second and the third stretch.
+    motion.qd[1020 + known : 1350, 1] = np.nan
+    monkeypatch.setattr(surveying, 'STRETCH_LENGTH', 300)
+    found = replay(motion, kept)
+    assert [item.signals for item in found.filters] == 3 * ['both']
+    assert len(found.skipped) == (0 if known else 1)
+    lacking = motion.time[1020 + known] - motion.time[0], motion.time[1349] - motion.time[0]
+    for part in found.segments:
+        time = part.time[part.valid]
+        assert len(time) > 0.8 * min(len(part.time), known or np.inf)
+        # At most the few samples that a window bridges.
+        assert not np.any((time > lacking[0] + 0.02) & (time < lacking[1]))
+        rest = part.residual[part.valid] / np.sqrt(np.mean(motion.effort**2, axis=0))
+        assert np.sqrt(np.mean(rest**2)) < 1e-2
+
+
 def segment(counts):
     """Joints with so many samples within 100 s."""
     times = [np.linspace(0.0, 100.0, count) for count in counts]
