@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kron_dynamics.bag.reading.joint_states import JointStates, JointTable
+from kron_dynamics.bag.reading.joint_states import JointStates
 from kron_dynamics.bag.reading.spool import release
 from kron_dynamics.bag.samples import DroppedSamples, Piece, Samples, merge_samples, sample_period
 from kron_dynamics.exceptions import BagError
@@ -215,7 +215,7 @@ def columns_by_joint(
         joint_names: joints wanted.
         dropped: counts of unusable messages and samples, which are increased.
     """
-    consistent = [table for table in states.tables if _is_consistent(table)]
+    consistent = [table for table in states.tables if table.is_consistent]
     dropped.malformed += len(states) - sum(len(table.index) for table in consistent)
     named = {name for table in consistent for name in table.names}
     dropped.unused_joints = tuple(sorted(named - set(joint_names)))
@@ -253,13 +253,6 @@ def _finite_columns(table: FloatArray) -> BoolArray:
             release()
     release()
     return whole
-
-
-def _is_consistent(table: JointTable) -> bool:
-    """Return whether joint names are unique and each array is empty or as long as the names."""
-    count = len(table.names)
-    widths = {getattr(table, quantity).shape[1] for quantity in QUANTITIES}
-    return len(set(table.names)) == count and widths <= {0, count}
 
 
 def _split_into_segments(
