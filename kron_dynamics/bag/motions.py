@@ -5,16 +5,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
-from kron_dynamics.bag.reading.reader import read_bag
+from kron_dynamics.bag.reading.reader import BagContents, read_bag
 from kron_dynamics.bag.replaying.kernels import MIN_HALF_COUNT
 from kron_dynamics.bag.replaying.replay import Replay, recorded_efforts, replay_run
 from kron_dynamics.bag.replaying.row_signals import interpolated_joints
 from kron_dynamics.bag.series.implausible_efforts import changes_from_zero
-from kron_dynamics.bag.series.runs import find_runs
+from kron_dynamics.bag.series.runs import Run, find_runs
 from kron_dynamics.exceptions import BagError
 from kron_dynamics.identification.motion import Motion
 from kron_dynamics.robot import Robot
@@ -33,24 +34,27 @@ def recorded_runs(
     scale: Mapping[str, float | str] | None = None,
     hold: Mapping[str, float] | None = None,
 ) -> list[Replay]:
-    """Return the runs of a robot in a bag, recomputed with it.
+    """Return the runs of one robot in a bag, recomputed with it.
 
     Args:
         path: a rosbag2 directory, or a bare ``.mcap`` or ``.db3`` file.
         robot: the robot; its joints are found by name.
         frame: link whose acceleration is recomputed; None takes the robot's tip.
-        topics: JointState topics; empty takes each topic that has all joints, else the topics
-            that have all joints together.
+        topics: JointState topics; empty takes the only topic that has all joints, else the topics
+            that have all joints together. Of several that have all joints, each is a run; they
+            must have been recorded one after another.
         rename: names of the robot's joints by their names in the bag, see `JointMapping`.
         scale: factors or units by joint of the robot, or by joint and quantity.
         hold: positions of joints that are not recorded and stand still, rad or m.
 
     Raises:
-        BagError: the bag cannot be read, lacks joints, or has no efforts at all.
+        BagError: the bag cannot be read, lacks joints, has no efforts at all, or more than one
+            motion at a time.
         ParameterError: a joint to hold does not exist.
     """
     contents = read_bag(path, rename=rename, scale=scale)
     runs = find_runs(contents, robot.model, topics, hold=hold)
+    _check_topics(path, contents, runs, bool(topics))
     replays = [replay_run(robot, run, frame=frame) for run in runs]
     named = ', '.join(run.topic for run in runs)
     if all(source == 'none' for replay in replays for source in replay.effort_sources):
@@ -66,6 +70,25 @@ def recorded_runs(
             f"'{path}': efforts of the joints of '{robot.model.name}' on {named} are all 0"
         )
     return replays
+
+
+def _check_topics(
+    path: str | Path, contents: BagContents, runs: Sequence[Run], are_chosen: bool
+) -> None:
+    """Raise BagError unless the runs can be of one robot, and no two of them the same motion."""
+    if len(runs) > 1 and not are_chosen:
+        named = ', '.join(run.topic for run in runs)
+        raise BagError(
+            f"'{path}' has the joints on {named}, expected one: say which with --joint-states"
+        )
+    times = {run.topic: contents.joint_states[run.topic].log_time for run in runs}
+    spans = sorted((int(each.min()), int(each.max()), topic) for topic, each in times.items())
+    for (_, end, topic), (start, _, other) in pairwise(spans):
+        if start <= end:
+            raise BagError(
+                f"'{path}' has the joints on {topic} and {other} at the same time: two machines, "
+                'or one motion twice; say which with one --joint-states'
+            )
 
 
 def motions(replay: Replay) -> list[Motion]:

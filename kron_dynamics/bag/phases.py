@@ -11,7 +11,7 @@ import numpy as np
 
 from kron_dynamics.bag.external_effort import ExternalEfforts
 from kron_dynamics.bag.replaying.replay import Replay
-from kron_dynamics.typing import BoolArray, FloatArray
+from kron_dynamics.typing import BoolArray, FloatArray, IntArray
 
 KINDS = ('at rest', 'holding', 'moving', 'digging')
 # A joint moves if its speed exceeds this share of its largest speed. All thresholds also exceed
@@ -24,6 +24,8 @@ HOLDING_SHARE = 0.05
 # recorded effort, within DIGGING_ROWS rows to either side (a few seconds).
 DIGGING_SHARE = 0.15
 DIGGING_ROWS = 20
+# Least share of these rows with a known external effort: at the ends of a segment it is 13 of 41.
+KNOWN_SHARE = 0.25
 # Rounding of an external effort, as a share of the largest.
 ROUNDING = 1e-9
 # Shorter phases, in s, are merged into the one before.
@@ -99,17 +101,35 @@ def _largest(parts: Sequence[FloatArray], n: int) -> FloatArray:
 
 
 def _variation(effort: FloatArray) -> FloatArray:
-    """Return the moving standard deviation over DIGGING_ROWS rows to either side, shape (N, n)."""
-    known = np.nan_to_num(effort)
+    """Return the moving standard deviation over DIGGING_ROWS rows to either side, shape (N, n).
+
+    Unknown rows do not count; they vary as the nearest known one. NaN where fewer than
+    KNOWN_SHARE of the rows are known.
+    """
     box = np.ones(2 * DIGGING_ROWS + 1)
-    count = _moving(np.ones(len(known)), box)
-    columns = []
-    for column in known.T:
+    found = np.full(effort.shape, np.nan)
+    for k, column in enumerate(effort.T):
+        known = np.isfinite(column)
+        if not known.any():
+            continue
         # Deviations from the mean: cancellation would hide small variations otherwise.
-        centred = column - column.mean()
-        mean = _moving(centred, box) / count
-        columns.append(np.sqrt(np.maximum(_moving(centred**2, box) / count - mean**2, 0.0)))
-    return np.column_stack(columns)
+        centred = np.where(known, column - column[known].mean(), 0.0)
+        count = _moving(known.astype(float), box)
+        least = np.maximum(count, 1.0)
+        mean = _moving(centred, box) / least
+        spread = np.sqrt(np.maximum(_moving(centred**2, box) / least - mean**2, 0.0))
+        enough = count >= KNOWN_SHARE * len(box)
+        found[enough, k] = spread[_nearest(known)][enough]
+    return found
+
+
+def _nearest(known: BoolArray) -> IntArray:
+    """Return the index of the nearest known row, shape (N,), of the later one of two."""
+    places, rows = np.flatnonzero(known), np.arange(len(known))
+    later = np.searchsorted(places, rows).clip(max=len(places) - 1)
+    earlier = (later - 1).clip(0)
+    is_earlier = np.abs(rows - places[earlier]) < np.abs(places[later] - rows)
+    return np.asarray(np.where(is_earlier, places[earlier], places[later]))
 
 
 def _moving(values: FloatArray, box: FloatArray) -> FloatArray:

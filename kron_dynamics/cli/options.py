@@ -178,7 +178,8 @@ def add_recorded_joints(parser: argparse.ArgumentParser) -> None:
         action='append',
         default=[],
         help='JointState topic to use; may be repeated, also for topics that cover the joints '
-        'only together (default: all that cover the robot, else those that do so together)',
+        'only together (default: all that cover the robot, but identify and payload need the only '
+        'one; else those that do so together)',
     )
     parser.add_argument(
         '--hold',

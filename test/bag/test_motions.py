@@ -63,3 +63,32 @@ def test_efforts_of_zero_alone_are_refused(make_bag, arm, arm_motion):
         bag.motion('/js', motion)
     with pytest.raises(BagError, match=r"efforts of the joints of 'arm' on /js are all 0"):
         recorded_runs(bag.path, arm)
+
+
+@pytest.mark.parametrize('other', ['/right/joint_states', '/again'])
+def test_two_motions_at_a_time_are_not_of_one_robot(make_bag, arm, arm_motion, other):
+    # Another machine with the same joints, or the same states published again.
+    motion = arm_motion(duration=2.0)
+    moved = motion.q[::-1] if other != '/again' else motion.q
+    with make_bag() as bag:
+        for k, time in enumerate(motion.time):
+            for topic, q in (('/left/joint_states', motion.q), (other, moved)):
+                bag.joint_state(topic, time, arm.joint_names, q[k], effort=motion.effort[k])
+    named = f'/left/joint_states, {other}, expected one: say which with --joint-states'
+    with pytest.raises(BagError, match=named):
+        recorded_runs(bag.path, arm)
+    named = f'/left/joint_states and {other} at the same time: two machines'
+    with pytest.raises(BagError, match=named):
+        recorded_runs(bag.path, arm, topics=[other, '/left/joint_states'])
+    (replay,) = recorded_runs(bag.path, arm, topics=[other])
+    assert replay.run.topic == other
+
+
+def test_topics_recorded_one_after_another_are_of_one_robot_if_named(make_bag, arm, arm_motion):
+    with make_bag() as bag:
+        for start, topic in ((8.0, '/before'), (5.0, '/later')):
+            bag.motion(topic, arm_motion(duration=2.0, start=start))
+    with pytest.raises(BagError, match='on /before, /later, expected one'):
+        recorded_runs(bag.path, arm)
+    found = recorded_runs(bag.path, arm, topics=['/later', '/before'])
+    assert [replay.run.topic for replay in found] == ['/later', '/before']

@@ -9,6 +9,7 @@ import pytest
 
 from kron_dynamics.bag import analyze_bag
 from kron_dynamics.bag.outputs.text_report import format_report
+from kron_dynamics.bag.phases import _variation
 
 pytestmark = pytest.mark.interpreted
 
@@ -104,6 +105,43 @@ def test_noise_of_velocities_is_no_digging(analyze, arm_motion):
     (run,) = analyze(motion).runs
     assert max(item.noise for item in run.external) > 0.0
     assert 'digging' not in {phase.kind for phase in run.phases}
+
+
+@pytest.mark.parametrize('lost', [(), slice(900, 1000)])
+def test_a_constant_external_effort_is_no_digging(analyze, arm_motion, lost):
+    motion = arm_motion(duration=20.0)
+    # A spring on the lift, or a load that the model lacks; efforts may fail for a second.
+    motion.effort[:, 1] += 60.0
+    motion.effort[lost, 1] = np.nan
+    (run,) = analyze(motion).runs
+    unknown = np.isnan(run.external_series[0].effort[:, 1]).sum()
+    assert unknown > 16 + 2 * bool(lost)
+    assert {phase.kind for phase in run.phases} == {'moving'}
+
+
+def test_variation_is_that_of_the_known_rows():
+    random = np.random.default_rng(5)
+    effort = 1e6 + random.standard_normal((200, 3))
+    effort[:8] = effort[-8:] = effort[60:91, 0] = np.nan
+    effort[60:101, 1] = effort[130:, 2] = np.nan
+    found = _variation(effort)
+
+    def around(row, joint):
+        near = effort[max(0, row - 20) : row + 21, joint]
+        return near[np.isfinite(near)]
+
+    for joint in range(3):
+        known = np.flatnonzero(np.isfinite(effort[:, joint]))
+        for row in range(200):
+            expected = [np.nan]  # fewer than a quarter of 41 rows
+            if len(around(row, joint)) > 10:
+                apart = np.abs(known - row)
+                expected = [around(k, joint).std() for k in known[apart == apart.min()]]
+            assert any(
+                found[row, joint] == pytest.approx(each, rel=1e-6, nan_ok=True)
+                for each in expected
+            )
+    assert np.isnan(_variation(np.full((50, 1), np.nan))).all()
 
 
 @pytest.mark.parametrize(('scale', 'kind'), [(0.5, 'digging'), (1.0, 'moving')])

@@ -84,7 +84,8 @@ def run_facts(replay: Replay) -> list[Fact]:
         lines.append(
             (
                 'lost',
-                f'{_count(replay.skipped, "segment")} ({seconds:.3g} s) too short for the window',
+                f'{_count(replay.skipped, "segment")} ({seconds:.3g} s) too short for the window, '
+                'or without a signal that it needs',
             )
         )
     if log.dropped.unused_joints:

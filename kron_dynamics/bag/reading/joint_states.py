@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,6 +42,26 @@ class JointTable:
         return JointTable(
             self.names, index, self.position[rows], self.velocity[rows], self.effort[rows]
         )
+
+    def without(self, joints: Collection[str]) -> JointTable:
+        """Return the messages without some joints.
+
+        Args:
+            joints: their names.
+        """
+        kept = [k for k, name in enumerate(self.names) if name not in joints]
+        arrays = (
+            table[:, kept] if table.shape[1] else table
+            for table in (self.position, self.velocity, self.effort)
+        )
+        return JointTable(tuple(self.names[k] for k in kept), self.index, *arrays)
+
+    @property
+    def is_consistent(self) -> bool:
+        """Whether joint names are unique and each array is empty or as long as the names."""
+        count = len(self.names)
+        widths = {table.shape[1] for table in (self.position, self.velocity, self.effort)}
+        return len(set(self.names)) == count and widths <= {0, count}
 
     def joints_with(self, quantity: str) -> set[str]:
         """Return the joints with values of a quantity: 'position', 'velocity' or 'effort'."""
@@ -91,6 +111,20 @@ class JointStates:
             if rows.any():
                 tables.append(table.taken(rows, places[table.index[rows]]))
         return JointStates(self.log_time[wanted], self.stamp[wanted], tuple(tables))
+
+    def without(self, joints: Collection[str]) -> JointStates:
+        """Return the same messages without some joints, except those that contradict themselves.
+
+        Args:
+            joints: their names.
+        """
+        tables = [
+            table.without(joints)
+            if table.is_consistent and set(table.names) & set(joints)
+            else table
+            for table in self.tables
+        ]
+        return JointStates(self.log_time, self.stamp, tuple(tables))
 
     def by_log_time(self) -> JointStates:
         """Return the messages sorted by time of recording (stable for equal times)."""

@@ -218,7 +218,7 @@ def _minimal_filter(segments: Sequence[JointSegment], joint: int) -> JointFilter
     period, position_noise = _period_and_noise(positions)
     velocities = [segment.velocity[joint] for segment in segments]
     has_velocity = all(
-        len(rate.time) >= max(4, VELOCITY_SHARE * len(place.time))
+        len(rate.time) >= VELOCITY_SHARE * len(place.time)
         for rate, place in zip(velocities, positions, strict=True)
     )
     if not has_velocity:

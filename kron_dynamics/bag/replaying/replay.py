@@ -22,7 +22,7 @@ from kron_dynamics.bag.replaying.filters import JointFilter, choose_filters
 from kron_dynamics.bag.replaying.row_signals import JointSmoothing
 from kron_dynamics.bag.replaying.run_sums import RunSums
 from kron_dynamics.bag.replaying.segment_replay import SegmentPlan, SegmentReplay
-from kron_dynamics.bag.replaying.survey import survey
+from kron_dynamics.bag.replaying.survey import FEWEST_SAMPLES, fewest_samples, survey
 from kron_dynamics.bag.samples import Progress, Samples
 from kron_dynamics.bag.series.joint_log import JointSegment
 from kron_dynamics.bag.series.runs import Run
@@ -32,8 +32,6 @@ from kron_dynamics.typing import FloatArray
 
 # Least number of rows of a segment after its edges are removed.
 MIN_SAMPLES = 10
-# Least number of samples of the longest segment of a run.
-FEWEST_SAMPLES = 16
 # Smaller shifts of recorded efforts, in samples, count as zero.
 LEAST_PERIODS = 0.01
 # Rows that are recomputed together: few enough for the processor's caches.
@@ -77,7 +75,8 @@ class Replay:
             'commanded' (the topic of commands) or 'none'.
         plans: recomputation of each segment, in the order of recording.
         sums: sums over the series.
-        skipped: (start, end) in s of the segments too short for the window.
+        skipped: (start, end) in s of the segments too short for the window, or without velocities
+            that the filters use.
         effort_delay: applied delay of the stamps of recorded efforts, in s.
         found_delay: estimated delay, in s; None if the delay was given.
     """
@@ -211,7 +210,7 @@ def _check_stamps(run: Run) -> None:
             f"topic '{run.topic}' has positions of all joints at fewer than two times; messages: "
             f'{run.log.message_count}{lost}'
         )
-    longest = max(min(len(each.time) for each in part.position) for part in run.log.segments)
+    longest = max(map(fewest_samples, run.log.segments))
     if longest < FEWEST_SAMPLES:
         raise BagError(
             f"topic '{run.topic}' has no stretch without gaps of {FEWEST_SAMPLES} messages; the "

@@ -27,6 +27,7 @@ MIN_STEP_CHANGES = 8
 LEAST_DISTANCE = 0.25
 # A grid time counts as bridged if its neighbouring samples are further apart than this many usual
 # periods and than this share of the window: motion that passes the window is a cubic in between.
+# Before the first sample and after the last one it does at more than as many periods from it.
 BRIDGED_PERIODS = 2.5
 BRIDGED_SHARE = 1 / 8
 # Additional samples on each side of the requested times.
@@ -41,15 +42,18 @@ def on_grid(
     """Return a signal at grid times, shape (N,) or (N, k), and the bridged ones, shape (N,).
 
     Values are interpolated by a cubic through two samples on each side; samples with a grid time
-    are taken unchanged.
+    are taken unchanged. Long before the first sample and after the last one the value is theirs,
+    and bridged; without any sample it is NaN.
 
     Args:
-        samples: the signal, at least four samples, values of shape (M,) or (M, k).
+        samples: the signal, values of shape (M,) or (M, k).
         time: increasing times of the grid in s, shape (N,).
         period: usual period of the samples in s.
         window: length over which the values will be smoothed, in s.
     """
     times, values = _thinned(samples, period)
+    if not len(times):
+        return np.full((len(time), *values.shape[1:]), np.nan), np.ones(len(time), dtype=bool)
     begin = int(np.searchsorted(times, time[0] - ON_GRID))
     same = times[begin : begin + len(time)]
     if len(same) == len(time) and np.abs(same - time).max() <= ON_GRID:
@@ -60,7 +64,10 @@ def on_grid(
     off = distance > ON_GRID
     result = values[nearest]
     longest = max(BRIDGED_PERIODS * period, BRIDGED_SHARE * window)
-    bridged: BoolArray = (times[after] - times[after - 1] > longest) & off
+    # Outside of its samples a cubic grows without bounds.
+    beyond = np.maximum(times[0] - time, time - times[-1]) > BRIDGED_PERIODS * period
+    bridged: BoolArray = beyond | ((times[after] - times[after - 1] > longest) & off)
+    off &= ~beyond
     if not off.any() or len(times) < 4:
         return result, bridged
     at, first = time[off], (after[off] - 2).clip(0, len(times) - 4)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kron_dynamics.bag.reading.joint_states import JointStates, JointTable
+from kron_dynamics.bag.reading.joint_states import JointStates
 from kron_dynamics.bag.reading.spool import release
 from kron_dynamics.bag.samples import DroppedSamples, Piece, Samples, merge_samples, sample_period
 from kron_dynamics.exceptions import BagError
@@ -34,7 +34,7 @@ QUANTITIES = ('position', 'velocity', 'effort')
 
 @dataclass(frozen=True)
 class JointSegment:
-    """A stretch of recording without gaps in the positions of any joint.
+    """A stretch of recording without gaps in the positions of any joint, two of each or more.
 
     Attributes:
         epoch: number of clock restarts before it.
@@ -215,7 +215,7 @@ def columns_by_joint(
         joint_names: joints wanted.
         dropped: counts of unusable messages and samples, which are increased.
     """
-    consistent = [table for table in states.tables if _is_consistent(table)]
+    consistent = [table for table in states.tables if table.is_consistent]
     dropped.malformed += len(states) - sum(len(table.index) for table in consistent)
     named = {name for table in consistent for name in table.names}
     dropped.unused_joints = tuple(sorted(named - set(joint_names)))
@@ -255,13 +255,6 @@ def _finite_columns(table: FloatArray) -> BoolArray:
     return whole
 
 
-def _is_consistent(table: JointTable) -> bool:
-    """Return whether joint names are unique and each array is empty or as long as the names."""
-    count = len(table.names)
-    widths = {getattr(table, quantity).shape[1] for quantity in QUANTITIES}
-    return len(set(table.names)) == count and widths <= {0, count}
-
-
 def _split_into_segments(
     series: dict[tuple[str, str], Samples],
     joint_names: Sequence[str],
@@ -279,7 +272,10 @@ def _split_into_segments(
             quantity: tuple(series[joint, quantity].between(start, end) for joint in joint_names)
             for quantity in QUANTITIES
         }
-        used += sum(len(samples.time) for samples in cut['position'])
+        counts = [len(samples.time) for samples in cut['position']]
+        if min(counts) < 2:  # shorter than the time between two samples of a slow joint
+            continue
+        used += sum(counts)
         segments.append(
             JointSegment(epoch, start, end, cut['position'], cut['velocity'], cut['effort'])
         )

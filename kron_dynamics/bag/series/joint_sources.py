@@ -3,7 +3,7 @@
 """Assignment of joint state topics to a robot: one topic, or several combined.
 
 A gripper often publishes its joints on a separate topic. If no topic has all joints of the robot,
-topics that have them together are combined, each joint from one topic.
+topics that have them together are combined, each joint from one topic: the first one chosen.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from kron_dynamics.bag.reading.joint_states import JointStates
 from kron_dynamics.bag.reading.reader import BagContents
 from kron_dynamics.bag.samples import sample_period
-from kron_dynamics.bag.series.joint_log import RESTART_STEP_NS
+from kron_dynamics.bag.series.joint_log import QUANTITIES, RESTART_STEP_NS
 from kron_dynamics.exceptions import BagError
 from kron_dynamics.messages import listed
 
@@ -54,7 +54,8 @@ def joint_sources(
         contents: the bag.
         robot: the robot's name, for errors.
         joints: joints that are required.
-        topics: topics to use; empty for all that have joints of the robot.
+        topics: topics to use; empty for all that have joints of the robot. A joint that is on
+            several of those to combine is taken from the first.
         among: topics that may be of this robot; None for all.
 
     Raises:
@@ -68,7 +69,7 @@ def joint_sources(
                 f"no sensor_msgs/JointState messages on '{topic}' in {contents.path}; topics that "
                 f'have some: {", ".join(contents.joint_states)}'
             )
-    candidates = list(topics or (contents.joint_states if among is None else among))
+    candidates = list(dict.fromkeys(topics) or (contents.joint_states if among is None else among))
     recorded = {
         topic: contents.joint_states[topic].joints_with('position') & set(joints)
         for topic in candidates
@@ -95,10 +96,21 @@ def _together(
         unclear += [joint for joint in joints if counts[joint] > 1]
     if unclear:
         raise BagError(_not_covered(contents, robot, joints, recorded, unclear))
-    main, *others = sorted(filter(recorded.get, recorded), key=lambda topic: -len(recorded[topic]))
-    parts = {topic: contents.joint_states[topic] for topic in (main, *others)}
-    named = '; '.join(f'{", ".join(sorted(recorded[topic]))} from {topic}' for topic in others)
-    notes = [f'several topics are combined: {named}']
+    states = {topic: contents.joint_states[topic] for topic, found in recorded.items() if found}
+    left_out = _of_others(states)
+    used = {topic: set(recorded[topic]) - left_out[topic].keys() for topic in states}
+    main, *others = sorted(filter(used.get, used), key=lambda topic: -len(used[topic]))
+    parts = {topic: states[topic].without(left_out[topic]) for topic in (main, *others)}
+    named = '; '.join(f'{", ".join(sorted(used[topic]))} from {topic}' for topic in others)
+    notes = [f'several topics are combined: {named}'] if others else []
+    twice = [
+        f'{joint} from {owner}, not from {topic}'
+        for topic, owners in left_out.items()
+        for joint, owner in owners.items()
+        if joint in joints
+    ]
+    if twice:
+        notes.append(f'joints on several topics are taken from one: {"; ".join(twice)}')
     periods = {topic: _period(states) for topic, states in parts.items()}
     slowest, fastest = max(periods, key=periods.__getitem__), min(periods.values())
     if periods[slowest] > SLOW_RATIO * fastest:
@@ -108,6 +120,31 @@ def _together(
             'stand still: --hold JOINT=POSITION'
         )
     return JointSource(main, tuple(others), _joined(parts), tuple(notes))
+
+
+def _of_others(states: Mapping[str, JointStates]) -> dict[str, dict[str, str]]:
+    """Return the joints of each topic that are taken from another topic, with that topic.
+
+    A joint is taken from the first topic with its positions; one without them adds what that
+    topic lacks.
+    """
+    recorded = {
+        topic: {quantity: each.joints_with(quantity) for quantity in QUANTITIES}
+        for topic, each in states.items()
+    }
+    owners = dict[str, str]()
+    for topic, found in recorded.items():
+        for joint in found['position']:
+            owners.setdefault(joint, topic)
+    return {
+        topic: {
+            joint: owners[joint]
+            for quantity, named in found.items()
+            for joint in sorted(named)
+            if owners.get(joint, topic) != topic and joint in recorded[owners[joint]][quantity]
+        }
+        for topic, found in recorded.items()
+    }
 
 
 def _not_covered(

@@ -48,6 +48,19 @@ def test_gaps_much_shorter_than_the_window_are_none():
         assert np.flatnonzero(bridged).tolist() == list(missing)
 
 
+@pytest.mark.parametrize('width', [(), (2,)])
+def test_outside_of_its_samples_a_signal_is_held_and_bridged(width):
+    noise = 1e-3 * np.random.default_rng(5).standard_normal((100, *width))
+    samples = Samples(2.0 + TIME[:100] + 0.3 * STEP, noise)
+    found, bridged = on_grid(samples, TIME, STEP, window=5.0)
+    first, last = samples.time[[0, -1]]
+    before, after = first - TIME > 2.5 * STEP, TIME - last > 2.5 * STEP
+    assert np.array_equal(bridged, before | after)
+    assert np.all(found[before] == noise[0]) and np.all(found[after] == noise[-1])
+    found, bridged = on_grid(Samples(np.empty(0), noise[:0]), TIME, STEP)
+    assert found.shape == (600, *width) and np.isnan(found).all() and bridged.all()
+
+
 def test_samples_almost_at_the_same_time_count_as_one():
     rng = np.random.default_rng(3)
     twice = np.sort(np.concatenate([TIME, TIME + 1e-5]))

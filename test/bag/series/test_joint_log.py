@@ -135,6 +135,19 @@ def test_long_silence_of_one_joint_splits_all():
     assert log.dropped.outside_segments == 20
 
 
+@pytest.mark.parametrize('slow', [0, 1])
+def test_a_fragment_without_two_samples_of_a_slower_joint_is_no_segment(slow):
+    # Ten fast samples between two gaps, of which the slower joint has none or one.
+    kept = [*range(100), *range(111 - slow, 118), *range(127, 220)]
+    messages = [message(1.0 + 0.01 * k, ('a',), (k,)) for k in kept]
+    messages += [message(1.0 + 0.1 * k, ('b',), (k,)) for k in range(22)]
+    messages.sort(key=lambda each: each.stamp)
+    log = build_joint_log('/js', messages, ('a', 'b'))
+    assert [len(segment.position[1].time) for segment in log.segments] == [10, 9]
+    used = sum(len(each.time) for segment in log.segments for each in segment.position)
+    assert log.dropped.outside_segments == len(messages) - used
+
+
 def test_short_silence_does_not_split():
     messages = [m for k, m in enumerate(steady(100)) if k not in (40, 41, 42)]
     assert len(build_joint_log('/js', messages, ('a', 'b')).segments) == 1

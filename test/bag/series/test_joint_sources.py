@@ -95,6 +95,52 @@ def test_a_joint_on_two_topics_is_not_guessed_but_chosen(make_bag, arm_motion, a
     assert 'reach from /other/joint_states' in run.notes[0]
 
 
+@pytest.mark.parametrize('first', [ARM, TOOL])
+def test_a_joint_on_two_chosen_topics_is_taken_from_the_first(make_bag, arm, first):
+    # The second topic repeats the lift, 4 ms later and without its effort.
+    levels = {ARM: 5.0, TOOL: 0.0}
+    joints = {ARM: ('turn', 'lift'), TOOL: ('lift', 'reach')}
+    with make_bag() as bag:
+        for k in range(100):
+            for topic, late in ((ARM, 0.0), (TOOL, 0.004)):
+                q = np.sin([0.01 * k, 0.02 * k])
+                bag.joint_state(topic, 0.01 * k + late, joints[topic], q, q, 2 * [levels[topic]])
+    second = TOOL if first == ARM else ARM
+    (run,) = find_runs(read_bag(bag.path), arm.model, [first, second, first])
+    (part,) = run.log.segments
+    assert set(part.effort[1].value) == {levels[first]}
+    for samples in (part.position, part.velocity, part.effort):
+        assert np.array_equal(samples[1].time, samples[0 if first == ARM else 2].time)
+    assert run.log.dropped.malformed == 0
+    assert f'lift from {first}, not from {second}' in run.notes[1]
+
+
+def test_a_chosen_topic_of_which_nothing_is_left_is_no_part_of_the_robot(
+    make_bag, arm_motion, arm
+):
+    motion = arm_motion(2.0)
+    with make_bag() as bag:
+        record_apart(bag, motion)
+        for k, time in enumerate(motion.time):
+            bag.joint_state('/copy', time + 0.002, ('lift', 'turn'), motion.q[k, 1::-1])
+    (run,) = find_runs(read_bag(bag.path), arm.model, [ARM, TOOL, '/copy'])
+    assert run.log.message_count == 2 * len(motion.time)
+    assert 'lift from /arm/joint_states, not from /copy; turn from' in run.notes[1]
+
+
+def test_efforts_of_another_topic_add_to_positions_without_them(make_bag, arm_motion, arm):
+    motion = arm_motion(2.0)
+    with make_bag() as bag:
+        for k, time in enumerate(motion.time):
+            bag.joint_state(ARM, time, ('turn', 'lift'), motion.q[k, :2], motion.qd[k, :2])
+            bag.joint_state(TOOL, time, ('reach',), motion.q[k, 2:])
+            bag.joint_state(TOOL, time, ('turn', 'lift'), effort=motion.effort[k, :2])
+    (run,) = find_runs(read_bag(bag.path), arm.model)
+    (part,) = run.log.segments
+    np.testing.assert_array_equal(part.effort[1].value, motion.effort[:, 1])
+    assert not any('taken from one' in note for note in run.notes)
+
+
 def test_a_joint_that_is_held_is_as_one_that_was_recorded_standing(make_bag, arm_urdf, still):
     with make_bag('whole') as whole:
         whole.text('/robot_description', arm_urdf)
