@@ -85,7 +85,9 @@ def write_campaign(summary: Mapping[str, Any], folder: Path) -> list[str]:
     """
     text = json.dumps(summary, indent=2) + '\n'
     (folder / 'campaign.json').write_text(text, encoding='utf-8')
-    with open(folder / 'campaign.csv', 'w', encoding='utf-8', newline='') as file:
+    with open(
+        folder / 'campaign.csv', 'w', encoding='utf-8', errors='backslashreplace', newline=''
+    ) as file:
         writer = csv.DictWriter(file, COLUMNS, extrasaction='ignore', lineterminator='\n')
         writer.writeheader()
         writer.writerows(joint_rows(summary['bags']))
