@@ -23,10 +23,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kron_dynamics.bag.outputs.earlier_files import keep_others
 from kron_dynamics.exceptions import BagError
 
 Process = subprocess.Popen[bytes]
 SUMMARY = 'summary.json'
+_JOB = 'job.json'
 # Longest error message of a process that is reported, in characters.
 _LONGEST = 1000
 # Names of work folders, and of the folders that they replace (.old).
@@ -78,7 +80,8 @@ def run_job(job: Job, started: Callable[[Process], None] = lambda _: None) -> Jo
         work.mkdir(parents=True)
         error = _run(job, work, started)
         record = {'key': job.key, 'error': error}
-        (work / 'job.json').write_text(json.dumps(record) + '\n', encoding='utf-8')
+        (work / _JOB).write_text(json.dumps(record) + '\n', encoding='utf-8')
+        keep_others(output, work, SUMMARY, _JOB)
         _put(work, output)
     except OSError as problem:
         error = f'cannot write results: {problem}'
@@ -131,7 +134,7 @@ def finished(job: Job) -> JobResult | None:
         job: the job.
     """
     try:
-        record = json.loads((Path(job.output) / 'job.json').read_text(encoding='utf-8'))
+        record = json.loads((Path(job.output) / _JOB).read_text(encoding='utf-8'))
     except (OSError, ValueError):
         return None
     same = isinstance(record, dict) and record.get('key') == job.key

@@ -163,8 +163,9 @@ def test_the_page_has_frequencies_doubts_and_what_is_not_known(tmp_path):
         run('/b', None, None, [], []),
     ]
     bag = {'name': 'one', 'error': None, 'summary': {'notes': ['cut off'], 'runs': runs}}
-    write_campaign_page({'bags': [bag], 'joints': []}, tmp_path)
-    page = Rows(tmp_path / 'campaign.html')
+    path = tmp_path / 'campaign.html'
+    write_campaign_page({'bags': [bag], 'joints': []}, tmp_path, path)
+    page = Rows(path)
     assert page.links == []  # there is none
     _, first, second = page.rows
     assert first[1:4] == ['/a', '7', '3another robot?cut off<i>effort</i> is 0']
@@ -198,6 +199,7 @@ def test_what_is_done_is_not_done_again(recordings, of_all, done, capsys):
         return sorted(line.split()[0] for line in lines[: lines.index('')])
 
     assert told(folder) == ['before'] * 2
+    assert [path.name for path in output.glob('*~')] == []
     first = (output / 'campaign.json').read_bytes()
     found = [bag['summary'] for bag in json.loads(first)['bags']]
     known = json.loads((of_all.output / 'campaign.json').read_bytes())['bags']
@@ -206,7 +208,12 @@ def test_what_is_done_is_not_done_again(recordings, of_all, done, capsys):
     (bag,) = (folder / 'b').glob('*.mcap')
     recorded = bag.stat().st_mtime_ns
     os.utime(bag, ns=(1, 1))
+    annotated = [output / 'campaign.html', output / 'bags' / 'b' / 'report.html']
+    for page in annotated:
+        page.write_text('annotated')
     assert told(folder) == ['before', 'done']
+    for page in annotated:
+        assert page.with_name(f'{page.name}~').read_text() == 'annotated' != page.read_text()
     assert (output / 'campaign.json').read_bytes() == first
     os.utime(bag, ns=(recorded, recorded))
     assert told(folder / 'a', '--window', '0.2') == ['done']
