@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kron_dynamics.bag.outputs.earlier_files import keep_others
+from kron_dynamics.bag.outputs.earlier_files import move_others
 from kron_dynamics.exceptions import BagError
 
 Process = subprocess.Popen[bytes]
@@ -81,7 +81,6 @@ def run_job(job: Job, started: Callable[[Process], None] = lambda _: None) -> Jo
         error = _run(job, work, started)
         record = {'key': job.key, 'error': error}
         (work / _JOB).write_text(json.dumps(record) + '\n', encoding='utf-8')
-        keep_others(output, work, SUMMARY, _JOB)
         _put(work, output)
     except OSError as problem:
         error = f'cannot write results: {problem}'
@@ -171,13 +170,16 @@ def _run(job: Job, work: Path, started: Callable[[Process], None]) -> str | None
 
 
 def _put(work: Path, output: Path) -> None:
-    """Replace the output folder by the work folder."""
+    """Replace the output folder by the work folder; what is not from a job stays in it."""
     old = work.with_name(f'{work.name}.old')
     with contextlib.suppress(FileNotFoundError):
         output.rename(old)
     try:
+        move_others(old, work, SUMMARY, _JOB)
         work.rename(output)
     except OSError:  # another process has put its equivalent results there in the meantime
         if not output.exists():
             raise
+        for folder in (old, work):
+            move_others(folder, output, SUMMARY, _JOB)
     shutil.rmtree(old, ignore_errors=True)

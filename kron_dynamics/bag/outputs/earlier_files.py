@@ -65,30 +65,26 @@ def outputs_of(folder: Path, names: Iterable[str]) -> list[dict[str, object]]:
     return [asdict(hashed(folder / name)) | {'name': name} for name in names]
 
 
-def keep_others(old: Path, new: Path, record: str, besides: str) -> None:
-    """Copy what is not an unchanged result from an old folder of results to a new one.
+def move_others(old: Path, new: Path, record: str, besides: str) -> None:
+    """Move what is not an unchanged result from an old folder of results to a new one.
 
     Args:
         old: the folder that will be removed; may be absent.
-        new: the folder that replaces it; files with the name of a new one are called NAME~.
+        new: the folder that replaces it, on the same file system; files with the name of a new one
+            are called NAME~.
         record: name of the runs' record.
-        besides: name of another file of the run, which is not copied.
+        besides: name of another file of the run, which is not moved.
 
     Raises:
-        OSError: a file cannot be copied.
+        OSError: a file cannot be moved.
     """
     if not old.is_dir():
         return
     own = {*_unchanged(old, record, OUTPUTS), besides}
     for path in sorted(old.iterdir()):
-        if path.name in own:
-            continue
-        target = new / path.name
-        target = _free_name(target) if os.path.lexists(target) else target
-        if path.is_dir() and not path.is_symlink():
-            shutil.copytree(path, target, symlinks=True)
-        else:
-            shutil.copy2(path, target, follow_symlinks=False)
+        if path.name not in own:
+            target = new / path.name
+            path.rename(_free_name(target) if os.path.lexists(target) else target)
 
 
 def foreign_results(folder: Path, written: Collection[str]) -> list[str]:

@@ -10,7 +10,7 @@ import pytest
 
 from kron_dynamics.bag.outputs.earlier_files import (
     OUTPUTS,
-    keep_others,
+    move_others,
     new_results,
     outputs_of,
 )
@@ -103,6 +103,6 @@ def test_a_folder_that_is_replaced_passes_on_what_is_not_its_own(tmp_path):
     (old / 'report').write_text('annotated')
     (old / 'mine').mkdir()
     (old / 'mine' / 'notes').write_text('mine')
-    keep_others(old, new, RECORD, 'job')
+    move_others(old, new, RECORD, 'job')
     assert texts_in(new) == {'report': '2', 'report~': 'annotated', 'table': '2', 'notes': 'mine'}
-    keep_others(tmp_path / 'nothing', new, RECORD, 'job')
+    move_others(tmp_path / 'nothing', new, RECORD, 'job')
