@@ -111,7 +111,8 @@ def test_flexible_links(tmp_path, capsys):
     bad = tmp_path / 'bad.yaml'
     bad.write_text('flexible_links: {boom: {length: -1}}')
     assert main(['check', stacker, '--flexible', str(bad)]) == 1
-    assert "'length' is -1" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert f'\nerror    {bad}: ' in told and "'length' is -1" in told
 
 
 @pytest.mark.parametrize(
@@ -124,9 +125,38 @@ def test_what_cannot_be_read(arguments, capsys):
     assert line.startswith('kron_dynamics: error: ')
 
 
-def test_missing_flexible_file(write, capsys):
-    assert main(['check', write('good'), '--flexible', 'nowhere.yaml']) == 2
+@pytest.mark.parametrize('option', ['--flexible', '--constraints'])
+def test_other_files_that_are_missing(option, write, capsys):
+    assert main(['check', write('good'), option, 'nowhere.yaml']) == 2
     assert 'nowhere.yaml' in capsys.readouterr().err
+
+
+def test_loops_are_closed(tmp_path, capsys):
+    urdf = str(ROOT / 'urdf' / 'four_bar.urdf')
+    loops = ROOT / 'config' / 'four_bar_constraints.yaml'
+    assert main(['check', urdf, '--constraints', str(loops)]) == 0
+    bad = tmp_path / 'bad.yaml'
+    text = loops.read_text(encoding='utf-8')
+    for changed, told in (
+        (text.replace('coupler,', 'couplr,'), "'couplr'"),  # a link that the tree lacks
+        (text.replace('[0.9, 0, 0]', '[5.0, 0, 0]'), "'pin'"),  # cannot be closed
+        (text.replace('actuated: [crank_joint]', 'actuated: []'), 'names 0 joints'),
+        (text.replace('constraints:', 'constraint:'), "did you mean 'constraints'"),
+        (f'{text}\nconstraints: {{}}', "'constraints' is given twice"),
+    ):
+        assert changed != text
+        bad.write_text(changed, encoding='utf-8')
+        capsys.readouterr()
+        assert main(['check', urdf, '--constraints', str(bad)]) == 1
+        first, *_, last = capsys.readouterr().out.splitlines()
+        assert first.startswith(f'error    {bad}') and told in first
+        assert last.startswith(f'{urdf}: 1 error,')
+
+
+def test_tree_is_checked_before_its_loops(write, capsys):
+    loops = str(ROOT / 'config' / 'four_bar_constraints.yaml')
+    assert main(['check', write('error'), '--constraints', loops]) == 1
+    assert '1 error, 0 warnings, 0 hints' in capsys.readouterr().out
 
 
 def test_arguments_of_xacro(tmp_path, capsys):
@@ -145,6 +175,11 @@ def test_arguments_of_xacro(tmp_path, capsys):
     capsys.readouterr()
     assert main(['check', str(path), '--strict', '--xacro-arg', 'lwo:=30']) == 1
     assert "xacro argument 'lwo': is given, and the file has low only" in capsys.readouterr().out
+
+
+def test_arguments_of_xacro_need_xacro(write, capsys):
+    assert main(['check', write('good'), '--xacro-arg', 'low:=30']) == 2
+    assert '--xacro-arg sets low, but ' in capsys.readouterr().err
 
 
 def test_info_shows_the_first_warnings(write, capsys):

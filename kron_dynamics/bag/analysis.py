@@ -31,6 +31,7 @@ from kron_dynamics.bag.results import (
     tip_results,
 )
 from kron_dynamics.bag.samples import Progress
+from kron_dynamics.bag.series.joint_sources import require_joint_states
 from kron_dynamics.bag.series.recorded_robots import RecordedRobot, left_out, recorded_robots
 from kron_dynamics.bag.series.runs import Run, find_runs
 from kron_dynamics.bag.smoothness import Smoothness, smoothness
@@ -213,15 +214,19 @@ def _runs_of_recorded(
 ) -> list[_Found]:
     """Return the runs of the robots that a bag describes, with robot and description's topic."""
     robots = recorded_robots(contents, topic)
+    require_joint_states(contents, wanted)
+    others = left_out(contents, robots)
+    if nobodys := [name for name in wanted if name in others]:
+        raise BagError(f'no robot description in {contents.path} is above {", ".join(nobodys)}')
     if not wanted:
-        for other in left_out(contents, robots):
+        for other in others:
             contents.notes.append(f'{other} is not used: no robot description is above it')
     runs = list[_Found]()
     problems = []
     unknown = set(hold)
     for recorded, topics in robots:
         chosen = [name for name in wanted if name in topics]
-        if wanted and not chosen and (set(wanted) <= set(contents.joint_states)):
+        if wanted and not chosen:
             continue
         bending = partial(_loaded, recorded, constraints, gravity)
         robot = bending(flexible)
@@ -229,17 +234,18 @@ def _runs_of_recorded(
         held = {joint: hold[joint] for joint in model.joint_names if joint in hold}
         unknown -= set(held)
         try:
-            found = find_runs(contents, model, chosen or wanted, topics or None, held)
+            found = find_runs(contents, model, chosen, topics, held)
         except BagError as error:
+            if wanted:
+                raise
             problems.append(error)
+            contents.notes.append(f'the robot of {recorded.origin} is not analysed: {error}')
             continue
         runs += [_Found(run, robot, recorded.origin, bending) for run in found]
     if unknown:
         raise ParameterError(f'hold: no robot of the bag has a joint {", ".join(sorted(unknown))}')
-    if not runs and problems:
+    if problems and not runs:
         raise problems[0]
-    if not runs:
-        raise BagError(f'no robot description in {contents.path} is above {", ".join(wanted)}')
     return runs
 
 

@@ -32,7 +32,7 @@ from kron_dynamics.cli.options import (
     recorded_joint_options,
 )
 from kron_dynamics.cli.progress import ProgressBar
-from kron_dynamics.cli.streams import writing
+from kron_dynamics.cli.streams import print_kept, writing
 from kron_dynamics.exceptions import ParameterError
 
 # Options whose files the summary lists with hashes.
@@ -150,10 +150,12 @@ def analyze_as_told(arguments: argparse.Namespace) -> BagAnalysis:
         )
     print(format_report(analysis))
     output = arguments.output or beside(arguments.bag, 'analysis')
+    notes = list[str]()
     with writing(output):
-        files = write_files(analysis, output, formats, _options(arguments, formats))
+        files = write_files(analysis, output, formats, _options(arguments, formats), notes)
         foreign = foreign_results(output, files)
     print(f'\nwritten  {output}: {", ".join(files)}')
+    print_kept(notes)
     if foreign:
         print(f'         older files, not from this analysis: {", ".join(foreign)}')
     left_out = [name for name in FORMATS if name not in (*formats, 'json')]

@@ -28,7 +28,7 @@ from kron_dynamics.bag.campaigns.schedulers import (
 )
 from kron_dynamics.cli.analyze import add_analysis
 from kron_dynamics.cli.options import whole_number
-from kron_dynamics.cli.streams import writing
+from kron_dynamics.cli.streams import print_kept, writing
 
 DESCRIPTION = """\
 Analyse every bag in and below some folders as `kron_dynamics analyze` does, several in parallel,
@@ -85,9 +85,11 @@ def run(arguments: argparse.Namespace) -> int:
         results = run_campaign(jobs, runner, _ProgressPrinter(len(jobs)), output)
         summary = summarize(jobs, results)
         print(f'\n{format_campaign(summary)}')
+        notes = list[str]()
         with writing(output):
-            written = write_campaign(summary, output)
+            written = write_campaign(summary, output, notes)
     print(f'\nwritten  {output}: {", ".join(written)}, and the results of each bag below bags')
+    print_kept(notes)
     return 1 if any(bag['error'] for bag in summary['bags']) else 0
 
 

@@ -13,10 +13,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kron_dynamics.cli.options import add_flexible, add_urdf, description_options
-from kron_dynamics.exceptions import ModelError, ModelWarning
+from kron_dynamics.closed_loops import close_loops
+from kron_dynamics.exceptions import (
+    KronDynamicsError,
+    ModelError,
+    ModelWarning,
+    ParameterError,
+)
 from kron_dynamics.flexible import load_flexible_model
 from kron_dynamics.messages import clipped
-from kron_dynamics.model import load_model, read_urdf_file
+from kron_dynamics.model import RobotModel, load_model, read_urdf_file
 from kron_dynamics.model.findings import Findings
 from kron_dynamics.model.xacro_text import expanded, is_xacro
 
@@ -63,10 +69,11 @@ def run(arguments: argparse.Namespace) -> int:
     findings = Findings()
     try:
         text = _read(arguments, findings)
-    except (ModelError, OSError) as error:
+    except (ModelError, ParameterError, OSError) as error:
         print(f'kron_dynamics: error: {" ".join(str(error).split())}', file=sys.stderr)
         return EXIT_UNREADABLE
-    lines = check(text, arguments.flexible, arguments.hold_base, findings)
+    flexible, constraints = arguments.flexible, arguments.constraints
+    lines = check(text, flexible, constraints, arguments.hold_base, findings)
     if arguments.format == 'json':
         print(json.dumps([line._asdict() for line in lines], indent=2))
     else:
@@ -78,6 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
 def check(
     text: str,
     flexible: Path | None = None,
+    constraints: Path | None = None,
     hold_base: bool = False,
     findings: Findings | None = None,
 ) -> list[Line]:
@@ -86,34 +94,52 @@ def check(
     Args:
         text: URDF.
         flexible: file that describes the flexible links.
+        constraints: file that describes loop closures and drives; they are checked if the tree has
+            no errors.
         hold_base: as for `load`.
         findings: findings of the xacro expansion.
     """
     findings = Findings() if findings is None else findings
-    errors: list[ModelError] = []
+    errors: list[KronDynamicsError] = []
+    model: RobotModel
     try:
         if flexible is None:
-            load_model(text, hold_base=hold_base, findings=findings)
+            model = load_model(text, hold_base=hold_base, findings=findings)
         else:
-            load_flexible_model(text, flexible, hold_base=hold_base, findings=findings)
-    except ModelError as error:
-        errors = findings.errors if error in findings.errors else [*findings.errors, error]
-    return [*map(_error, errors), *map(_warning, findings.in_order())]
+            model = load_flexible_model(text, flexible, hold_base=hold_base, findings=findings)
+        if constraints is not None:
+            close_loops(model, constraints)
+    except KronDynamicsError as error:
+        errors = [*findings.errors, *([] if error in findings.errors else [error])]
+    files = [file for file in (flexible, constraints) if file is not None]
+    return [
+        *(_error(error, files) for error in errors),
+        *map(_warning, findings.in_order()),
+    ]
 
 
 def _read(arguments: argparse.Namespace, findings: Findings) -> str:
-    """Return the text of the URDF, and check that the file of flexible links is readable."""
+    """Return the text of the URDF, and check that the other files are readable."""
     text = read_urdf_file(arguments.urdf)
-    if arguments.flexible is not None:
-        arguments.flexible.read_bytes()
+    for other in (arguments.flexible, arguments.constraints):
+        if other is not None:
+            other.read_bytes()
+    values = description_options(arguments)['xacro_args']
     if is_xacro(text, arguments.urdf):
-        options = description_options(arguments)
-        text = expanded(text, arguments.urdf, options['xacro_args'], findings)
+        return expanded(text, arguments.urdf, values, findings)
+    if values:
+        file = clipped(str(arguments.urdf))
+        raise ParameterError(f'--xacro-arg sets {", ".join(values)}, but {file} is not xacro')
     return text
 
 
-def _error(error: ModelError) -> Line:
-    found = _SUBJECT.fullmatch(str(error))
+def _error(error: KronDynamicsError, files: Sequence[Path]) -> Line:
+    """Return an error as a line; its subject is in the URDF, or one of the other files."""
+    names = '|'.join(re.escape(clipped(str(file))) for file in files)
+    patterns = [_SUBJECT]
+    if files:
+        patterns.append(re.compile(f'((?:{names})(?:, line [0-9]+)?): (.*)'))
+    found = next(filter(None, (each.fullmatch(str(error)) for each in patterns)), None)
     subject, text = found.groups() if found else ('URDF', str(error))
     return Line('error', '', subject, text, '')
 

@@ -22,7 +22,7 @@ from kron_dynamics.cli.options import (
     positive_number,
     recorded_joint_options,
 )
-from kron_dynamics.cli.streams import writing
+from kron_dynamics.cli.streams import print_kept, writing
 from kron_dynamics.identification import KnownLoad, Motion, identify
 from kron_dynamics.identification.friction import TERMS
 from kron_dynamics.loading import load
@@ -113,7 +113,7 @@ def run(arguments: argparse.Namespace) -> int:
     }
     options['loaded'] = [group.summary() for group in groups]
     with writing(output):
-        files, notes = write_identification(
+        files, notes, kept = write_identification(
             found,
             robot.model,
             arguments.urdf,
@@ -125,6 +125,7 @@ def run(arguments: argparse.Namespace) -> int:
     for note in notes:
         print(f'note: {note}')
     print(f'\nwritten  {output}: {", ".join(files)}')
+    print_kept(kept)
     return 0
 
 

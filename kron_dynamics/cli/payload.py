@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from kron_dynamics.bag.outputs.earlier_files import new_results
 from kron_dynamics.bag.outputs.json_values import json_text
 from kron_dynamics.bag.payload import bag_payload, payload_lines
 from kron_dynamics.cli.options import (
@@ -15,7 +16,7 @@ from kron_dynamics.cli.options import (
     finite_number,
     recorded_joint_options,
 )
-from kron_dynamics.cli.streams import writing
+from kron_dynamics.cli.streams import print_kept, writing
 
 DESCRIPTION = """\
 Estimate mass and centre of mass of the payload that a link carried in a recording, with 95 %
@@ -74,9 +75,12 @@ def run(arguments: argparse.Namespace) -> int:
     )
     print('\n'.join(payload_lines(payload)))
     if arguments.output is not None:
-        with writing(arguments.output):
-            arguments.output.mkdir(parents=True, exist_ok=True)
-            text = json_text(payload.summary())
-            (arguments.output / 'payload.json').write_text(text, encoding='utf-8')
-        print(f'\nwritten  {arguments.output}: payload.json')
+        notes, name = list[str](), 'payload.json'
+        with (
+            writing(arguments.output),
+            new_results(arguments.output, name, notes, mark='windows') as work,
+        ):
+            (work / name).write_text(json_text(payload.summary()), encoding='utf-8')
+        print(f'\nwritten  {arguments.output}: {name}')
+        print_kept(notes)
     return 0

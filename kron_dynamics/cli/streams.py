@@ -8,7 +8,7 @@ import contextlib
 import io
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TextIO
 
@@ -79,6 +79,16 @@ def one_line(message: object) -> str:
         letter if letter.isprintable() else letter.encode('unicode_escape').decode('ascii')
         for letter in text
     )
+
+
+def print_kept(notes: Iterable[str]) -> None:
+    """Print notes about files that were not overwritten, below the line of those written.
+
+    Args:
+        notes: from `earlier_files.new_results`.
+    """
+    for note in notes:
+        print(f'         {note}')
 
 
 @contextlib.contextmanager

@@ -101,6 +101,7 @@ class BagMaker:
         position: Sequence[float] = (),
         velocity: Sequence[float] = (),
         effort: Sequence[float] = (),
+        log_time: int | None = None,
     ) -> None:
         arrays = [np.array(values, dtype='<f8') for values in (position, velocity, effort)]
         message, places = joint_state_layout(tuple(names), tuple(map(len, arrays)))
@@ -108,10 +109,15 @@ class BagMaker:
         struct.pack_into('<iI', data, STAMP, *split_time(time))
         for place, values in zip(places, arrays, strict=True):
             data[place : place + values.nbytes] = values.tobytes()
-        self.raw(topic, JOINT_STATE, bytes(data))
+        self.raw(topic, JOINT_STATE, bytes(data), log_time)
 
     def acceleration(
-        self, topic: str, time: float, values: Sequence[float], frame_id: str = 'base'
+        self,
+        topic: str,
+        time: float,
+        values: Sequence[float],
+        frame_id: str = 'base',
+        log_time: int | None = None,
     ) -> None:
         vector = TYPES['geometry_msgs/msg/Vector3']
         accel = TYPES['geometry_msgs/msg/Accel'](
@@ -121,7 +127,7 @@ class BagMaker:
         message = TYPES['geometry_msgs/msg/AccelStamped'](
             header=make_header(time, frame_id), accel=accel
         )
-        self.message(topic, message)
+        self.message(topic, message, log_time)
 
     def motion(self, topic: str, motion: Motion, fields: str = 'pve') -> None:
         """Record every sample of a motion; fields of p, v, e are filled."""

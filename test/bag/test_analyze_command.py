@@ -86,9 +86,13 @@ def test_options_reach_the_analysis(two_runs, tmp_path, arm_urdf, capsys):
     ]
     arguments += ['--joint-states', '/pd/joint_states', '--window', '0.11', '--frame', 'arm']
     arguments += ['--gravity', '0', '-1', '-9', '--max-noise', '0.2']
+    output.mkdir(parents=True)
+    (output / 'pd.joint_states.csv').write_text('of somebody else')
     assert main(arguments) == 0
+    assert 'kept as pd.joint_states.csv~\n' in capsys.readouterr().out
     assert sorted(path.name for path in output.iterdir()) == [
         'pd.joint_states.csv',
+        'pd.joint_states.csv~',
         'summary.json',
     ]
     summary = json.loads((output / 'summary.json').read_text())

@@ -123,7 +123,11 @@ def test_efforts_that_are_nan_are_left_out(
     motion.effort[200:300, 1] = np.nan
     bag = record(make_bag, motion)
     output = tmp_path / 'out'
+    output.mkdir()
+    (output / 'described_identified.yaml').write_text('edited')
     arguments = [bag, '--urdf', described, '--output', output, *BASIC]
     assert main(['identify', *map(str, arguments)]) == 0
+    assert (output / 'described_identified.yaml~').read_text() == 'edited'
+    assert 'kept as described_identified.yaml~' in capsys.readouterr().out
     found = json.loads((output / 'identification.json').read_text(encoding='utf-8'))
     assert found['residuals']['identified']['total'] < 0.02

@@ -81,8 +81,12 @@ def test_no_load_is_found_where_there_is_none(bags):
 
 
 def test_command_tells_and_writes_the_payload(bags, capsys):
+    (bags / 'out').mkdir()
+    (bags / 'out' / 'payload.json').write_text('of somebody else')
     assert main(command(bags, '--empty', bags / 'empty', '--output', bags / 'out')) == 0
     told = capsys.readouterr().out
+    assert told.splitlines()[-1].endswith('kept as payload.json~')
+    assert (bags / 'out' / 'payload.json~').read_text() == 'of somebody else'
     assert 'payload  of tool (arm), /joint_states of' in told
     assert 'errors of the model are learnt from motion without load' in told
     assert 'the payload does not change' in told and 'negative mass' not in told

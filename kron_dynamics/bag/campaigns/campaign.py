@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kron_dynamics import __version__
+from kron_dynamics.bag.campaigns.described_text import described_text
 from kron_dynamics.bag.campaigns.found_bags import FoundBag
 from kron_dynamics.bag.campaigns.jobs import Job, JobResult, finished, sweep
 from kron_dynamics.bag.outputs.provenance import LIBRARIES
@@ -32,14 +33,18 @@ def make_jobs(
         bags: the bags.
         module: Python module that analyses a bag, given ``bag``, ``options`` and ``output``.
         options: options of the analysis, as JSON values.
-        files: files that the options refer to, such as a robot description; if one changes, all
-            bags are analysed again.
+        files: descriptions that the options refer to, of the robot for example; if one changes,
+            or a file that it includes, all bags are analysed again.
         output: folder of the campaign; results are below ``bags``.
+
+    Raises:
+        ModelError: a description cannot be read, or its xacro not be expanded.
     """
+    texts = [described_text(file).encode(errors='surrogatepass') for file in files]
     common = {
         'module': module,
         'options': options,
-        'files': [hashlib.sha256(file.read_bytes()).hexdigest() for file in files],
+        'files': [hashlib.sha256(text).hexdigest() for text in texts],
         'versions': [__version__, *map(version, LIBRARIES)],
     }
     return [_job(bag, module, common, output.resolve() / 'bags') for bag in bags]

@@ -40,12 +40,13 @@ class _Cell:
     share: float = 0.0
 
 
-def write_campaign_page(summary: Mapping[str, Any], folder: Path) -> None:
-    """Write `PAGE` of a campaign.
+def write_campaign_page(summary: Mapping[str, Any], folder: Path, path: Path) -> None:
+    """Write the page of a campaign.
 
     Args:
         summary: from `campaign_summary.summarize`.
         folder: folder of the campaign; results of bags are below ``bags``.
+        path: file to write; its links are those of a page in the folder.
     """
     bags = summary['bags']
     failed = [bag for bag in bags if bag['error']]
@@ -64,7 +65,7 @@ def write_campaign_page(summary: Mapping[str, Any], folder: Path) -> None:
         '</main>',
         f'<script>{asset("campaign.js")}</script>',
     ]
-    write_html(folder / PAGE, 'Campaign', asset('report.css') + asset('campaign.css'), body)
+    write_html(path, 'Campaign', asset('report.css') + asset('campaign.css'), body)
 
 
 def _failures(failed: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -14,8 +14,10 @@ from typing import Any
 
 from kron_dynamics.bag.campaigns.campaign_page import PAGE, write_campaign_page
 from kron_dynamics.bag.campaigns.jobs import SUMMARY, Job, JobResult
+from kron_dynamics.bag.outputs.earlier_files import OUTPUTS, new_results, outputs_of
 from kron_dynamics.bag.outputs.text_tables import percent, table
 
+_RECORD, _TABLE = 'campaign.json', 'campaign.csv'
 COLUMNS = (
     'bag',
     'robot',
@@ -76,21 +78,27 @@ def joint_rows(bags: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def write_campaign(summary: Mapping[str, Any], folder: Path) -> list[str]:
+def write_campaign(
+    summary: Mapping[str, Any], folder: Path, notes: list[str] | None = None
+) -> list[str]:
     """Write ``campaign.json``, ``campaign.csv`` and ``campaign.html``; return their names.
 
     Args:
         summary: from `summarize`.
-        folder: folder to write to.
+        folder: folder of the campaign.
+        notes: list to which a note about each file that was not overwritten is added.
     """
-    text = json.dumps(summary, indent=2) + '\n'
-    (folder / 'campaign.json').write_text(text, encoding='utf-8')
-    with open(folder / 'campaign.csv', 'w', encoding='utf-8', newline='') as file:
-        writer = csv.DictWriter(file, COLUMNS, extrasaction='ignore', lineterminator='\n')
-        writer.writeheader()
-        writer.writerows(joint_rows(summary['bags']))
-    write_campaign_page(summary, folder)
-    return ['campaign.json', 'campaign.csv', PAGE]
+    with new_results(folder, _RECORD, [] if notes is None else notes) as work:
+        with open(
+            work / _TABLE, 'w', encoding='utf-8', errors='backslashreplace', newline=''
+        ) as file:
+            writer = csv.DictWriter(file, COLUMNS, extrasaction='ignore', lineterminator='\n')
+            writer.writeheader()
+            writer.writerows(joint_rows(summary['bags']))
+        write_campaign_page(summary, folder, work / PAGE)
+        record = {**summary, OUTPUTS: outputs_of(work, (_TABLE, PAGE))}
+        (work / _RECORD).write_text(json.dumps(record, indent=2) + '\n', encoding='utf-8')
+    return [_RECORD, _TABLE, PAGE]
 
 
 def format_campaign(summary: Mapping[str, Any]) -> str:

@@ -10,10 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from kron_dynamics.bag.reading.storage_files import (
-    pending_journal,
-    storage_files,
-)
+from kron_dynamics.bag.reading.storage_files import bare_name, pending_journal, storage_files
 from kron_dynamics.exceptions import BagError
 
 
@@ -87,4 +84,4 @@ def _is_bag(folder: Path) -> bool:
         return True
     own = re.compile(rf'{re.escape(folder.name)}(_\d+)?')
     stored = storage_files(folder)
-    return bool(stored) and all(own.fullmatch(file.name.split('.')[0]) for file in stored)
+    return bool(stored) and all(own.fullmatch(bare_name(file)) for file in stored)

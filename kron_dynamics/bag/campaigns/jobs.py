@@ -23,10 +23,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kron_dynamics.bag.outputs.earlier_files import move_others
 from kron_dynamics.exceptions import BagError
 
 Process = subprocess.Popen[bytes]
 SUMMARY = 'summary.json'
+_JOB = 'job.json'
 # Longest error message of a process that is reported, in characters.
 _LONGEST = 1000
 # Names of work folders, and of the folders that they replace (.old).
@@ -78,7 +80,7 @@ def run_job(job: Job, started: Callable[[Process], None] = lambda _: None) -> Jo
         work.mkdir(parents=True)
         error = _run(job, work, started)
         record = {'key': job.key, 'error': error}
-        (work / 'job.json').write_text(json.dumps(record) + '\n', encoding='utf-8')
+        (work / _JOB).write_text(json.dumps(record) + '\n', encoding='utf-8')
         _put(work, output)
     except OSError as problem:
         error = f'cannot write results: {problem}'
@@ -131,7 +133,7 @@ def finished(job: Job) -> JobResult | None:
         job: the job.
     """
     try:
-        record = json.loads((Path(job.output) / 'job.json').read_text(encoding='utf-8'))
+        record = json.loads((Path(job.output) / _JOB).read_text(encoding='utf-8'))
     except (OSError, ValueError):
         return None
     same = isinstance(record, dict) and record.get('key') == job.key
@@ -168,13 +170,16 @@ def _run(job: Job, work: Path, started: Callable[[Process], None]) -> str | None
 
 
 def _put(work: Path, output: Path) -> None:
-    """Replace the output folder by the work folder."""
+    """Replace the output folder by the work folder; what is not from a job stays in it."""
     old = work.with_name(f'{work.name}.old')
     with contextlib.suppress(FileNotFoundError):
         output.rename(old)
     try:
+        move_others(old, work, SUMMARY, _JOB)
         work.rename(output)
     except OSError:  # another process has put its equivalent results there in the meantime
         if not output.exists():
             raise
+        for folder in (old, work):
+            move_others(folder, output, SUMMARY, _JOB)
     shutil.rmtree(old, ignore_errors=True)

@@ -1,49 +1,90 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Outputs of an earlier analysis in a folder, which may be removed if its summary lists them."""
+"""Results beside those of an earlier run in a folder: only unchanged ones are replaced or removed.
+
+The record of a run, a JSON file, lists the other files with their hashes.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+import os
+import shutil
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 
 from kron_dynamics.bag.outputs.provenance import hashed
 
+OUTPUTS = 'outputs'  # key of the list in a record
+# Folder for the files of a run until all are complete.
+_WORK = '.unfinished'
 # Names and suffixes of files that an analysis writes.
 _USUAL = ('report.html', 'analysis.mcap')
 _SERIES = ('.csv', '.parquet')
 
 
-def earlier_outputs(summary: Path) -> dict[str, str]:
-    """Return the names and hashes of the output files that a summary lists.
+@contextmanager
+def new_results(
+    folder: Path, record: str, notes: list[str], mark: str = OUTPUTS
+) -> Iterator[Path]:
+    """Context of an empty folder for new files, which are put in place when all are complete.
+
+    Files that the record of an earlier run lists are replaced or removed, unless they were edited.
+    Any other file in the place of a new one is renamed to NAME~. After an error everything is as
+    it was.
 
     Args:
-        summary: path of the summary; if it is not a summary, the result is empty.
+        folder: folder of the results; created if it does not exist.
+        record: name of the run's record.
+        notes: list to which a note about each renamed file is added.
+        mark: a key of every record, by which an earlier one is recognised.
+
+    Raises:
+        OSError: the files cannot be written.
     """
+    folder.mkdir(parents=True, exist_ok=True)
+    work = folder / _WORK
+    shutil.rmtree(work, ignore_errors=True)  # left over from a killed process
+    work.mkdir()
     try:
-        found = json.loads(summary.read_text(encoding='utf-8'))['outputs']
-        return {str(each['name']): str(each['sha256']) for each in found}
-    except (OSError, ValueError, TypeError, KeyError):
-        return {}
+        yield work
+        _put(work, folder, record, notes, mark)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
 
 
-def remove_stale(folder: Path, earlier: Mapping[str, str], written: Collection[str]) -> list[str]:
-    """Remove unchanged files of an earlier analysis; return their names.
+def outputs_of(folder: Path, names: Iterable[str]) -> list[dict[str, object]]:
+    """Return the list of files for a record.
 
     Args:
         folder: their folder.
-        earlier: names and hashes from `earlier_outputs`.
-        written: files that the current analysis has written, which are kept.
+        names: their names.
     """
-    removed = []
-    for name, sha256 in earlier.items():
-        path = folder / name
-        is_own = path.parent == folder and path.is_file() and not path.is_symlink()
-        if name not in written and is_own and hashed(path).sha256 == sha256:
-            path.unlink()
-            removed.append(name)
-    return removed
+    return [asdict(hashed(folder / name)) | {'name': name} for name in names]
+
+
+def move_others(old: Path, new: Path, record: str, besides: str) -> None:
+    """Move what is not an unchanged result from an old folder of results to a new one.
+
+    Args:
+        old: the folder that will be removed; may be absent.
+        new: the folder that replaces it, on the same file system; files with the name of a new one
+            are called NAME~.
+        record: name of the runs' record.
+        besides: name of another file of the run, which is not moved.
+
+    Raises:
+        OSError: a file cannot be moved.
+    """
+    if not old.is_dir():
+        return
+    own = {*_unchanged(old, record, OUTPUTS), besides}
+    for path in sorted(old.iterdir()):
+        if path.name not in own:
+            target = new / path.name
+            path.rename(_free_name(target) if os.path.lexists(target) else target)
 
 
 def foreign_results(folder: Path, written: Collection[str]) -> list[str]:
@@ -58,3 +99,52 @@ def foreign_results(folder: Path, written: Collection[str]) -> list[str]:
         for path in folder.iterdir()
         if path.name not in written and (path.name in _USUAL or path.suffix in _SERIES)
     )
+
+
+def _put(work: Path, folder: Path, record: str, notes: list[str], mark: str) -> None:
+    names = sorted((path.name for path in work.iterdir()), key=lambda name: name == record)
+    own = _unchanged(folder, record, mark)
+    for name in names:
+        path = folder / name
+        if name not in own and os.path.lexists(path):
+            other = _free_name(path)
+            path.rename(other)
+            notes.append(f'{name} was edited or is not from an earlier run: kept as {other.name}')
+    # The record comes last, when all files that it lists are in place.
+    (folder / record).unlink(missing_ok=True)
+    for name in own.difference(names):
+        (folder / name).unlink(missing_ok=True)
+    for name in names:
+        (work / name).replace(folder / name)
+
+
+def _unchanged(folder: Path, record: str, mark: str) -> set[str]:
+    """Return the names of the files of an earlier run that are as it has written them.
+
+    The record belongs to them; if there is none, there are no such files.
+    """
+    path = folder / record
+    try:
+        found = json.loads(path.read_text(encoding='utf-8'))
+        listed = {str(each['name']): str(each['sha256']) for each in found.get(OUTPUTS, [])}
+        if path.is_symlink() or mark not in found:
+            return set()
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return set()
+    return {record} | {name for name, sha256 in listed.items() if _is_as(folder, name, sha256)}
+
+
+def _is_as(folder: Path, name: str, sha256: str) -> bool:
+    """Return whether a name is that of a file in a folder itself, with a hash."""
+    path = folder / name
+    is_inside = path.parent == folder and path.is_file() and not path.is_symlink()
+    return is_inside and hashed(path).sha256 == sha256
+
+
+def _free_name(path: Path) -> Path:
+    """Return the path with ~, ~2, ~3 or so on appended, which does not exist."""
+    number, other = 1, path.with_name(f'{path.name}~')
+    while os.path.lexists(other):
+        number += 1
+        other = path.with_name(f'{path.name}~{number}')
+    return other

@@ -111,7 +111,7 @@ class EnrichedBag:
         """Write the compared rows of a block."""
         rows = np.flatnonzero(block.compared)
         log = self._log
-        late = int(log.epoch_starts[block.epoch] - log.epoch_stamps[block.epoch])
+        late = int(log.epoch_delays[block.epoch])
         for first in range(0, len(rows), _ROWS):
             some = rows[first : first + _ROWS]
             stamps = log.origin + np.rint(block.time[some] * _SECOND).astype(np.int64)

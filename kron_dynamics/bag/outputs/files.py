@@ -11,10 +11,10 @@ from typing import Protocol
 
 from kron_dynamics.bag.analysis import BagAnalysis, RunAnalysis
 from kron_dynamics.bag.outputs.csv_file import CsvFile
-from kron_dynamics.bag.outputs.earlier_files import earlier_outputs, remove_stale
+from kron_dynamics.bag.outputs.earlier_files import new_results
 from kron_dynamics.bag.outputs.page.plot_data import DrawnRun, PlotData
 from kron_dynamics.bag.outputs.page.report_page import write_page
-from kron_dynamics.bag.outputs.provenance import hashed, provenance_of
+from kron_dynamics.bag.outputs.provenance import Provenance, hashed, provenance_of
 from kron_dynamics.bag.outputs.series import SeriesBlock, series_blocks
 from kron_dynamics.bag.outputs.summary import write_summary
 from kron_dynamics.exceptions import BagError
@@ -59,29 +59,37 @@ def write_files(
     folder: Path,
     formats: Collection[str] = DEFAULT_FORMATS,
     options: Mapping[str, object] | None = None,
+    notes: list[str] | None = None,
 ) -> list[str]:
     """Write an analysis, and return the names of its files.
 
     The series of each run are computed once for all formats, block by block. Unchanged files of an
-    earlier analysis in the folder are replaced or removed.
+    earlier analysis in the folder are replaced or removed, other ones are kept as NAME~.
 
     Args:
         analysis: the analysed bag.
         folder: folder to write to; created if it does not exist.
         formats: keys of `FORMATS`.
         options: options of the analysis, for summary and page; files as paths.
+        notes: list to which a note about each file that was kept is added.
 
     Raises:
         BagError: the library of a format is missing.
         OSError: the files cannot be written.
     """
     require_libraries(formats)
-    folder.mkdir(parents=True, exist_ok=True)
     provenance = provenance_of(analysis, options or {})
-    summary = folder / SUMMARY
-    earlier = earlier_outputs(summary)
-    # The summary is written last, when all files that it lists are complete.
-    summary.unlink(missing_ok=True)
+    with new_results(folder, SUMMARY, [] if notes is None else notes) as work:
+        files = _write_results(analysis, work, formats, provenance)
+        listed = [hashed(work / name) for name in files]
+        write_summary(analysis, provenance, listed, work / SUMMARY)
+    return [SUMMARY, *files]
+
+
+def _write_results(
+    analysis: BagAnalysis, folder: Path, formats: Collection[str], provenance: Provenance
+) -> list[str]:
+    """Write all files except the summary, and return their names."""
     files = list[str]()
     drawn: list[DrawnRun] = []
     with ExitStack() as whole:
@@ -105,9 +113,7 @@ def write_files(
     if 'html' in formats:
         write_page(analysis, provenance, drawn, folder / 'report.html')
         files.insert(0, 'report.html')
-    remove_stale(folder, earlier, files)
-    write_summary(analysis, provenance, [hashed(folder / name) for name in files], summary)
-    return [SUMMARY, *files]
+    return files
 
 
 def _write_run(

@@ -13,6 +13,7 @@ from pathlib import Path
 import yaml
 
 from kron_dynamics import __version__
+from kron_dynamics.bag.outputs.earlier_files import OUTPUTS, new_results, outputs_of
 from kron_dynamics.bag.outputs.gain_lines import gain_lines
 from kron_dynamics.bag.outputs.json_values import json_text
 from kron_dynamics.bag.outputs.provenance import LIBRARIES, hashed
@@ -22,6 +23,7 @@ from kron_dynamics.identification.results import Identification, Residual
 from kron_dynamics.model.robot_model import RobotModel
 
 SCHEMA = 1
+SUMMARY = 'identification.json'
 MODELS = {
     'urdf': 'URDF as it was',
     'least_squares': 'weighted least squares',
@@ -93,8 +95,11 @@ def write_identification(
     bags: Sequence[Path],
     options: Mapping[str, object],
     folder: Path,
-) -> tuple[list[str], tuple[str, ...]]:
-    """Write new URDF, YAML with parameters that URDF lacks, and summary; return names and notes.
+) -> tuple[list[str], list[str], list[str]]:
+    """Write new URDF, YAML with parameters that URDF lacks, and summary.
+
+    Returns:
+        names of the files, notes on the description, and notes on files that were not overwritten.
 
     Args:
         found: the identified model.
@@ -105,12 +110,12 @@ def write_identification(
         options: options of the identification.
         folder: folder to write to.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     description, notes = identified_urdf(text, model, found)
     name = f'{urdf.stem}_identified'
-    (folder / f'{name}.urdf').write_text(description, encoding='utf-8')
-    beside = yaml.safe_dump(beside_the_urdf(found), sort_keys=False)
-    (folder / f'{name}.yaml').write_text(beside, encoding='utf-8')
+    texts = {
+        f'{name}.urdf': description,
+        f'{name}.yaml': yaml.safe_dump(beside_the_urdf(found), sort_keys=False),
+    }
     inputs = [each for bag in bags for each in (sorted(bag.rglob('*')) if bag.is_dir() else [bag])]
     summary = {
         'schema': SCHEMA,
@@ -124,5 +129,10 @@ def write_identification(
         **asdict(found),
         'notes': [*found.notes, *notes],
     }
-    (folder / 'identification.json').write_text(json_text(summary), encoding='utf-8')
-    return [f'{name}.urdf', f'{name}.yaml', 'identification.json'], notes
+    kept = list[str]()
+    with new_results(folder, SUMMARY, kept) as work:
+        for each, content in texts.items():
+            (work / each).write_text(content, encoding='utf-8')
+        summary[OUTPUTS] = outputs_of(work, texts)
+        (work / SUMMARY).write_text(json_text(summary), encoding='utf-8')
+    return [*texts, SUMMARY], list(notes), kept

@@ -94,11 +94,14 @@ class AccelerationDecoder(BlockDecoder):
         self._decode_block()
         log_time, places = self._log_times.table()[:, 0], self._places.table()
         index, stamp, frame = places.T
-        numbers = self._numbers.table()
-        if np.any(index[1:] < index[:-1]):
-            order = np.argsort(index)
-            index, stamp, frame, numbers = index[order], stamp[order], frame[order], numbers[order]
-        found = Accelerations(log_time[index], stamp, tuple(self._frames), frame, numbers)
+        numbers, log_time = self._numbers.table(), log_time[index]
+        # Messages of different layouts are decoded in another order, and files of killed recorders
+        # are read in the order of the file.
+        if np.any(index[1:] < index[:-1]) or np.any(log_time[1:] < log_time[:-1]):
+            order = np.lexsort((index, log_time))
+            log_time, stamp, frame = log_time[order], stamp[order], frame[order]
+            numbers = numbers[order]
+        found = Accelerations(log_time, stamp, tuple(self._frames), frame, numbers)
         return found, self._count - len(found)
 
     def _decode_rows(self, rows: ByteArray, index: IntArray) -> None:

@@ -21,10 +21,8 @@ from kron_dynamics.bag.reading.mcap_records import (
     SCHEMA,
     SHORT,
     TWO_SHORTS,
-    FoundMessage,
     chunk_content,
     partial_content,
-    recording_time,
     text_at,
 )
 from kron_dynamics.exceptions import BagError
@@ -90,20 +88,17 @@ class CutFile:
     def messages(
         self, connections: Collection[CutConnection]
     ) -> Iterator[tuple[CutConnection, int, bytes]]:
-        """Return an iterator of connection, time of recording (ns) and bytes, sorted by time.
+        """Return an iterator of connection, time of recording (ns) and bytes, in file order.
 
         Args:
             connections: the topics wanted.
         """
         wanted = {connection.id: connection for connection in connections}
-        found: list[FoundMessage] = []
         for kind, record in self._records():
             if kind == MESSAGE:
                 channel, _, time, _ = MESSAGE_HEAD.unpack_from(record)
                 if channel in wanted:
-                    found.append((time, channel, record[MESSAGE_HEAD.size :]))
-        for time, channel, data in sorted(found, key=recording_time):
-            yield wanted[channel], time, data
+                    yield wanted[channel], time, record[MESSAGE_HEAD.size :]
 
     def _records(self) -> Iterator[tuple[int, bytes]]:
         """Yield kind and content of all records; chunks are replaced by their records."""

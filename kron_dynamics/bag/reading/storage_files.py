@@ -55,6 +55,16 @@ def is_storage(path: Path) -> bool:
     return path.name.removesuffix(_COMPRESSED).endswith(STORAGE_SUFFIXES)
 
 
+def bare_name(path: Path) -> str:
+    """Return the name of a storage file without the suffixes of storage and compression.
+
+    Args:
+        path: path of the file.
+    """
+    name = path.name.removesuffix(_COMPRESSED)
+    return next((name.removesuffix(end) for end in STORAGE_SUFFIXES if name.endswith(end)), name)
+
+
 def storage_files(folder: Path) -> list[Path]:
     """Return the storage files of a folder, in the order of their numbers.
 

@@ -12,7 +12,7 @@ import numpy as np
 from kron_dynamics.bag.reading.acceleration_decoding import Accelerations
 from kron_dynamics.bag.reading.joint_states import JointStates
 from kron_dynamics.bag.samples import DroppedSamples, Samples, merge_samples
-from kron_dynamics.bag.series.joint_log import JointLog, columns_by_joint
+from kron_dynamics.bag.series.joint_log import WALL_CLOCK, JointLog, columns_by_joint
 from kron_dynamics.typing import FloatArray, IntArray
 
 
@@ -49,8 +49,7 @@ def collect_commands(
     """
     dropped = DroppedSamples()
     columns = columns_by_joint(states, joint_names, dropped)
-    epochs = _epochs(states.log_time, log)
-    times = _times(states.stamp, states.log_time, log)
+    times, epochs = _clock(states.stamp, states.log_time, log, dropped)
     return Companion(
         topic,
         tuple(
@@ -77,8 +76,7 @@ def collect_accelerations(topic: str, messages: Accelerations, log: JointLog) ->
     finite = np.isfinite(table).all(axis=1)
     if not finite.all():
         dropped.non_finite['acceleration'] = int(np.sum(~finite))
-    epochs = _epochs(messages.log_time, log)
-    times = _times(messages.stamp, messages.log_time, log)
+    times, epochs = _clock(messages.stamp, messages.log_time, log, dropped)
     pieces = [(np.flatnonzero(finite), table[finite])]
     return Companion(
         topic,
@@ -90,13 +88,24 @@ def collect_accelerations(topic: str, messages: Accelerations, log: JointLog) ->
     )
 
 
-def _epochs(log_time: IntArray, log: JointLog) -> IntArray:
-    """Return the clock epoch of the joint states in which each message was recorded."""
+def _clock(
+    stamp: IntArray, log_time: IntArray, log: JointLog, dropped: DroppedSamples
+) -> tuple[FloatArray, IntArray]:
+    """Return the time of each message in s on the joint states' clock, and its clock epoch.
+
+    The epoch is that of the joint states in which the message was recorded; -1 for a message
+    without a stamp among others with those of a wall clock.
+    """
     found = np.searchsorted(log.epoch_starts, log_time, side='right')
-    return np.maximum(found - 1, 0)
-
-
-def _times(stamp: IntArray, log_time: IntArray, log: JointLog) -> FloatArray:
-    """Return times in s on the joint states' clock."""
-    chosen = stamp if log.stamped else log_time
-    return np.asarray((chosen - log.origin) * 1e-9)
+    epochs = np.maximum(found - 1, 0)
+    if not log.stamped:
+        chosen = log_time
+    elif not stamp.any():
+        # Without stamps, the messages were recorded as late as the joint states.
+        chosen = log_time - log.epoch_delays[epochs]
+    else:
+        chosen = stamp
+        if stamp.max() > WALL_CLOCK:
+            epochs[stamp == 0] = -1
+            dropped.unstamped = int(np.sum(stamp == 0))
+    return np.asarray((chosen - log.origin) * 1e-9), epochs

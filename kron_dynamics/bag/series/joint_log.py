@@ -63,7 +63,7 @@ class JointLog:
         message_count: number of decoded messages.
         origin: stamp that is time 0, in ns.
         epoch_starts: time of recording of the first message in each clock epoch, in ns.
-        epoch_stamps: stamps of these messages, in ns.
+        epoch_delays: usual time from stamp to recording in each clock epoch, in ns.
         stamped: whether times are header stamps, not times of recording.
     """
 
@@ -72,7 +72,7 @@ class JointLog:
     message_count: int
     origin: int
     epoch_starts: IntArray
-    epoch_stamps: IntArray
+    epoch_delays: IntArray
     stamped: bool
 
     def without_velocities(self, joints: Collection[int]) -> JointLog:
@@ -139,13 +139,14 @@ def build_joint_log(
             series[joint, 'position'] = Samples(samples.time, np.unwrap(samples.value))
         segments += _split_into_segments(series, joint_names, epoch, dropped)
     firsts = np.searchsorted(epochs, np.arange(dropped.restarts + 1))
+    delays = np.split(states.log_time - stamps, firsts[1:])
     return JointLog(
         tuple(segments),
         dropped,
         message_count,
         origin,
         states.log_time[firsts],
-        stamps[firsts],
+        np.array([np.median(delay) for delay in delays], dtype=np.int64),
         stamped,
     )
 

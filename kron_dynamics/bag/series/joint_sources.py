@@ -61,14 +61,7 @@ def joint_sources(
     Raises:
         BagError: there are no joint states, or topics with all joints are missing or ambiguous.
     """
-    if not contents.joint_states:
-        raise BagError(f'no sensor_msgs/JointState messages in {contents.path}')
-    for topic in topics:
-        if topic not in contents.joint_states:
-            raise BagError(
-                f"no sensor_msgs/JointState messages on '{topic}' in {contents.path}; topics that "
-                f'have some: {", ".join(contents.joint_states)}'
-            )
+    require_joint_states(contents, topics)
     candidates = list(dict.fromkeys(topics) or (contents.joint_states if among is None else among))
     recorded = {
         topic: contents.joint_states[topic].joints_with('position') & set(joints)
@@ -80,6 +73,26 @@ def joint_sources(
     if alone and not (topics and partial):
         return alone
     return [*alone, _together(contents, robot, joints, partial, bool(topics))]
+
+
+def require_joint_states(contents: BagContents, topics: Sequence[str]) -> None:
+    """Check that a bag has joint states, and some on each of the given topics.
+
+    Args:
+        contents: the bag.
+        topics: topics that have to have some.
+
+    Raises:
+        BagError: there are none in the bag, or on a topic.
+    """
+    if not contents.joint_states:
+        raise BagError(f'no sensor_msgs/JointState messages in {contents.path}')
+    for topic in topics:
+        if topic not in contents.joint_states:
+            raise BagError(
+                f"no sensor_msgs/JointState messages on '{topic}' in {contents.path}; topics that "
+                f'have some: {", ".join(contents.joint_states)}'
+            )
 
 
 def _together(

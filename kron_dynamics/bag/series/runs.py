@@ -29,6 +29,7 @@ from kron_dynamics.bag.series.source_times import log_at_source_times
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.model.joint_kinds import joint_kind
 from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.typing import IntArray
 
 # Share of samples with equal times but different values above which a note is made.
 CONFLICT_SHARE = 0.1
@@ -119,11 +120,13 @@ def _assemble(
         states = contents.joint_states[command_topic]
         commands = collect_commands(command_topic, states, log, model.joint_names)
         commands.dropped.undecodable = contents.undecodable.get(command_topic, 0)
+        notes += _without_stamps(command_topic, states.stamp, log)
     acceleration_topic = _acceleration_topic(contents, model, topic, notes)
     if acceleration_topic is not None:
         vectors = contents.accelerations[acceleration_topic]
         acceleration = collect_accelerations(acceleration_topic, vectors, log)
         acceleration.dropped.undecodable = contents.undecodable.get(acceleration_topic, 0)
+        notes += _without_stamps(acceleration_topic, vectors.stamp, log)
     notes += effort_notes(log, model)
     notes += _beyond_limits(log, model)
     samples = sum(len(s.time) for segment in log.segments for s in segment.position)
@@ -133,6 +136,16 @@ def _assemble(
             'same times? Was the simulated clock reset during the recording?'
         )
     return Run(topic, log, commands, acceleration, tuple(notes))
+
+
+def _without_stamps(topic: str, stamp: IntArray, log: JointLog) -> list[str]:
+    """Return a note about a topic without stamps beside joint states with some."""
+    if stamp.any() or not log.stamped:
+        return []
+    return [
+        f'{topic} has no stamps: its messages have the times of recording, less the usual delay '
+        'of the joint states'
+    ]
 
 
 def _slow_joints(log: JointLog, joint_names: Sequence[str]) -> list[str]:

@@ -27,8 +27,10 @@ from kron_dynamics.cli import main
 
 pytestmark = pytest.mark.interpreted
 
-# Name of a bag that is no name of a column, and is text wherever it stands.
-HOSTILE = '100 % <b>&#?"x"'
+# Name of a bag that is no name of a column, is text wherever it stands, and has a byte that is no
+# UTF-8.
+HOSTILE = os.fsdecode(b'100 % <b>&#?"x" \xfc')
+SHOWN = HOSTILE.encode(errors='backslashreplace').decode()
 
 
 @pytest.fixture(scope='module')
@@ -87,7 +89,7 @@ def test_what_fails_stops_no_other(of_all):
     assert lift['median_ratio'] == pytest.approx(0.1 / 1.1, rel=1e-3)
     with open(of_all.output / 'campaign.csv', newline='') as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == 9 and {row['bag'] for row in rows} == {HOSTILE, 'monday/a', 'monday/b'}
+    assert len(rows) == 9 and {row['bag'] for row in rows} == {SHOWN, 'monday/a', 'monday/b'}
     assert not [path for path in (of_all.output / 'bags').rglob('.*')], 'a work folder is left'
 
 
@@ -126,11 +128,11 @@ def test_the_page_leads_to_the_page_of_each_bag(of_all):
     page = Rows(of_all.output / 'campaign.html')
     head, *rows = page.rows
     assert head == ['bag', 'topic', 'time s', 'doubts', 'turn', 'lift', 'reach']
-    assert [row[0] for row in rows] == [HOSTILE, 'monday/a', 'monday/b']
-    for link, row in zip(page.links, rows, strict=True):
+    assert [row[0] for row in rows] == [SHOWN, 'monday/a', 'monday/b']
+    for link, name in zip(page.links, (HOSTILE, 'monday/a', 'monday/b'), strict=True):
         assert link.startswith('./bags/') and not urlsplit(link).fragment
-        found = of_all.output / unquote(urlsplit(link).path)
-        assert found == of_all.output / 'bags' / row[0] / 'report.html' and found.is_file()
+        found = of_all.output / unquote(urlsplit(link).path, errors='surrogateescape')
+        assert found == of_all.output / 'bags' / name / 'report.html' and found.is_file()
     assert any('cannot read bag' in text for text in page.text)
     # Sorted by numbers: 0.1 of 0.9 is the residual of the last.
     lift = head.index('lift')
@@ -161,8 +163,9 @@ def test_the_page_has_frequencies_doubts_and_what_is_not_known(tmp_path):
         run('/b', None, None, [], []),
     ]
     bag = {'name': 'one', 'error': None, 'summary': {'notes': ['cut off'], 'runs': runs}}
-    write_campaign_page({'bags': [bag], 'joints': []}, tmp_path)
-    page = Rows(tmp_path / 'campaign.html')
+    path = tmp_path / 'campaign.html'
+    write_campaign_page({'bags': [bag], 'joints': []}, tmp_path, path)
+    page = Rows(path)
     assert page.links == []  # there is none
     _, first, second = page.rows
     assert first[1:4] == ['/a', '7', '3another robot?cut off<i>effort</i> is 0']
@@ -196,6 +199,7 @@ def test_what_is_done_is_not_done_again(recordings, of_all, done, capsys):
         return sorted(line.split()[0] for line in lines[: lines.index('')])
 
     assert told(folder) == ['before'] * 2
+    assert [path.name for path in output.glob('*~')] == []
     first = (output / 'campaign.json').read_bytes()
     found = [bag['summary'] for bag in json.loads(first)['bags']]
     known = json.loads((of_all.output / 'campaign.json').read_bytes())['bags']
@@ -204,7 +208,12 @@ def test_what_is_done_is_not_done_again(recordings, of_all, done, capsys):
     (bag,) = (folder / 'b').glob('*.mcap')
     recorded = bag.stat().st_mtime_ns
     os.utime(bag, ns=(1, 1))
+    annotated = [output / 'campaign.html', output / 'bags' / 'b' / 'report.html']
+    for page in annotated:
+        page.write_text('annotated')
     assert told(folder) == ['before', 'done']
+    for page in annotated:
+        assert page.with_name(f'{page.name}~').read_text() == 'annotated' != page.read_text()
     assert (output / 'campaign.json').read_bytes() == first
     os.utime(bag, ns=(recorded, recorded))
     assert told(folder / 'a', '--window', '0.2') == ['done']

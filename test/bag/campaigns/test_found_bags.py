@@ -26,6 +26,12 @@ def test_a_folder_that_a_recorder_made_is_one_bag(tmp_path):
     assert [len(bag.files()) for bag in find_bags([tmp_path])] == [1, 1, 3, 2]
 
 
+def test_names_of_bags_may_have_dots(tmp_path):
+    lay_out(tmp_path, 'v1.2/v1.2_0.mcap', 'v1.2/v1.2_1.mcap.zstd', 'v1.2.db3/v1.2.db3_0.db3.zstd')
+    lay_out(tmp_path, 'v1/v1.2_0.mcap', 'v1/v1.3_0.mcap')
+    assert names(tmp_path) == ['v1.2', 'v1.2.db3', 'v1/v1.2_0.mcap', 'v1/v1.3_0.mcap']
+
+
 def test_names_do_not_depend_on_where_the_folder_is_or_how_it_is_named(tmp_path):
     for place in ('here', 'far/away'):
         lay_out(tmp_path / place, 'a/x.mcap', 'b/x.mcap')

@@ -92,6 +92,22 @@ def test_files_of_an_earlier_analysis_go_unless_somebody_changed_them(analysis, 
     assert named['name'] == 'joint_states.parquet'
 
 
+def test_files_that_an_analysis_would_overwrite_are_kept_if_they_are_not_its_own(
+    analysis, tmp_path
+):
+    (tmp_path / 'joint_states.csv').write_text('of somebody else')
+    notes = []
+    names = write_files(analysis, tmp_path, ['csv', 'html'], notes=notes)
+    written = {name: (tmp_path / name).read_bytes() for name in names}
+    (tmp_path / 'report.html').write_text('annotated')
+    assert write_files(analysis, tmp_path, ['csv', 'html'], notes=notes) == names
+    assert [note.split()[-1] for note in notes] == ['joint_states.csv~', 'report.html~']
+    assert {name: (tmp_path / name).read_bytes() for name in names} == written
+    assert (tmp_path / 'joint_states.csv~').read_text() == 'of somebody else'
+    assert (tmp_path / 'report.html~').read_text() == 'annotated'
+    assert len(list(tmp_path.iterdir())) == len(names) + 2
+
+
 def test_a_summary_cannot_have_files_elsewhere_removed(analysis, tmp_path):
     folder, other = tmp_path / 'out', tmp_path / 'other.csv'
     folder.mkdir()

@@ -13,7 +13,7 @@ from joint_messages import messages_of
 from rosbags.rosbag2 import CompressionFormat, CompressionMode, Reader
 from rosbags.rosbag2.storage_mcap import McapReader
 
-from kron_dynamics.bag.reading.cut_mcap import is_cut_off
+from kron_dynamics.bag.reading.cut_mcap import CutFile, is_cut_off
 from kron_dynamics.bag.reading.mcap_storage import BagReader
 from kron_dynamics.bag.reading.reader import read_bag
 from kron_dynamics.exceptions import BagError
@@ -91,6 +91,36 @@ def test_a_cut_file_gives_its_first_messages_and_says_so(long_bag, where):
             np.testing.assert_array_equal(message.position, known[message.stamp].position)
         assert (np.diff(states.log_time) >= 0).all()
     assert before == len(whole)
+
+
+def test_a_cut_file_gives_what_the_whole_one_does_in_the_order_of_recording(long_bag):
+    file = long_bag / 'bag.mcap'
+    whole = read_bag(file)
+    file.write_bytes(file.read_bytes()[:-1])
+    cut = read_bag(file)
+    for of_topic in (lambda c: c.joint_states['/joint_states'], lambda c: c.accelerations['/tip']):
+        found, right = map(of_topic, (cut, whole))
+        assert (np.diff(right.log_time) >= 0).all()
+        np.testing.assert_array_equal(found.log_time, right.log_time)
+        np.testing.assert_array_equal(found.stamp, right.stamp)
+
+
+def test_messages_of_a_cut_file_are_not_collected(long_bag, monkeypatch):
+    """Those of a chunk are passed on before the next chunk is read: memory is that of a chunk."""
+    file = long_bag / 'bag.mcap'
+    with Reader(file) as reader:
+        counts = [sum(chunk.channel_count.values()) for chunk in reader.storage.chunks]
+    file.write_bytes(file.read_bytes()[:-1])
+    cut, chunks = CutFile(file), []
+    original = CutFile._records_of_chunk
+
+    def counting(self, chunk, is_cut):
+        chunks.append(len(chunk))
+        return original(self, chunk, is_cut)
+
+    monkeypatch.setattr(CutFile, '_records_of_chunk', counting)
+    taken = np.array([len(chunks) for _ in cut.messages(cut.connections)])
+    assert [int(np.sum(taken == k + 1)) for k in range(len(counts))] == counts
 
 
 def test_zeros_at_the_end_are_no_messages(long_bag):

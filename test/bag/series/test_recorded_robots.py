@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -133,6 +134,33 @@ def test_each_run_is_held_against_its_own_robot(make_bag, arm_urdf, arm_motion):
         analyze_bag(bag.path, joint_states=['/nobody/joint_states'])
     with pytest.raises(BagError, match="no sensor_msgs/JointState messages on '/typo'"):
         analyze_bag(bag.path, joint_states=['/typo'])
+
+
+def test_robots_that_cannot_be_analysed_are_told_beside_those_that_can(
+    make_bag, arm_urdf, arm_motion
+):
+    motion = arm_motion(duration=2.0)
+    with make_bag() as bag:
+        for space in ('/a', '/b'):
+            bag.text(f'{space}/robot_description', arm_urdf.replace('"arm"', f'"{space[1:]}"'))
+        bag.motion('/a/joint_states', motion)
+        bag.motion('/nobody/joint_states', motion)
+        for time in motion.time:
+            bag.joint_state('/b/joint_states', time, ('turn', 'lift'), (0.0, 0.0))
+    missing = 'of /b/robot_description is not analysed: .*/b/joint_states lacks reach'
+    analysis = analyze_bag(bag.path)
+    (run,) = analysis.runs
+    assert run.replay.run.topic == '/a/joint_states'
+    assert any(re.search(missing, note) for note in analysis.contents.notes)
+    assert '/b/joint_states lacks reach' in format_report(analysis)
+    # Whoever names a topic relies on its being used.
+    for topic, told in {
+        '/b/joint_states': '/b/joint_states lacks reach',
+        '/nobody/joint_states': 'no robot description in .* is above /nobody/joint_states$',
+        '/typo': "no sensor_msgs/JointState messages on '/typo'",
+    }.items():
+        with pytest.raises(BagError, match=told):
+            analyze_bag(bag.path, joint_states=['/a/joint_states', topic])
 
 
 def test_loops_that_were_recorded_are_closed(make_bag, make_motion):

@@ -158,6 +158,45 @@ def test_companions_follow_the_clock_restarts_of_the_run(make_bag, arm):
     assert first[0].time[0] == pytest.approx(95.0) and second[0].time[0] == pytest.approx(0.0)
 
 
+def test_companions_without_stamps_are_timed_by_their_recording(make_bag, arm):
+    """They keep the place among the joint states that they were recorded in."""
+    apart = 10_000_000  # ns, as long as from one stamp to the next
+    with make_bag() as bag:
+        for k in range(60):
+            begin = 100.0 if k < 30 else 5.0  # the clock of the stamps restarts
+            recorded = 1_700_000_000_000_000_000 + k * apart
+            # A few states were recorded much later than the others.
+            late = 4_000_000 if k % 10 == 0 else 0
+            time = begin + 0.01 * (k % 30)
+            bag.joint_state('/joint_states', time, JOINTS, [0, 1, 2], log_time=recorded + late)
+            between = recorded + apart // 2
+            bag.joint_state('/command_state', 0.0, JOINTS, effort=[k] * 3, log_time=between)
+            bag.acceleration('/tip_acceleration', 0.0, [k] * 6, log_time=between)
+    (run,) = find_runs(read_bag(bag.path), arm.model)
+    for epoch, (first, begin) in enumerate(((0, 95.0), (30, 0.0))):
+        for samples in (run.commands.epochs[epoch][1], run.acceleration.epochs[epoch][0]):
+            numbers = samples.value.reshape(30, -1)[:, 0]
+            np.testing.assert_array_equal(numbers, np.arange(first, first + 30))
+            np.testing.assert_allclose(samples.time, begin + 0.01 * np.arange(30) + 0.005)
+    told = [note for note in run.notes if 'has no stamps' in note]
+    assert [note.split()[0] for note in told] == ['/command_state', '/tip_acceleration']
+
+
+def test_single_companions_without_a_stamp_are_dropped_and_counted(make_bag, arm):
+    start = 1_700_000_000.0
+    with make_bag() as bag:
+        record_states(bag, '/joint_states', start=start)
+        for k in range(30):
+            stamp = start + 0.01 * k if k % 3 else 0.0
+            bag.joint_state('/command_state', stamp, JOINTS, effort=[k] * 3)
+    (run,) = find_runs(read_bag(bag.path), arm.model)
+    dropped = run.commands.dropped
+    assert (dropped.unstamped, dropped.conflicts, dropped.duplicates) == (10, 0, 0)
+    for samples in run.commands.epochs[0]:
+        np.testing.assert_array_equal(samples.value, [k for k in range(30) if k % 3])
+        assert samples.time.min() >= 0.0
+
+
 def test_names_that_were_recorded_are_told_where_joints_are_missing(make_bag, arm):
     with make_bag() as bag:
         record_states(bag, '/joint_states', names=('turn', 'left/lift', 'reach '))

@@ -1,0 +1,108 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""New results replace those of an earlier run, and nothing that somebody else has made."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from kron_dynamics.bag.outputs.earlier_files import (
+    OUTPUTS,
+    move_others,
+    new_results,
+    outputs_of,
+)
+
+RECORD = 'record.json'
+
+
+def write(folder, **texts):
+    """Write results as a command does; return the notes."""
+    notes = []
+    with new_results(folder, RECORD, notes) as work:
+        for name, text in texts.items():
+            (work / name).write_text(text)
+        record = {OUTPUTS: outputs_of(work, texts)}
+        (work / RECORD).write_text(json.dumps(record))
+    return notes
+
+
+def texts_in(folder):
+    return {
+        path.name: path.read_text()
+        for path in sorted(folder.rglob('*'))
+        if path.is_file() and path.name != RECORD
+    }
+
+
+def test_results_replace_those_of_an_earlier_run(tmp_path):
+    folder = tmp_path / 'deep' / 'out'
+    assert write(folder, report='1', table='1') == []
+    assert write(folder, report='2', series='2') == []
+    assert texts_in(folder) == {'report': '2', 'series': '2'}
+    assert [path for path in folder.iterdir() if path.is_dir()] == []
+
+
+def test_what_was_edited_or_is_of_somebody_else_is_kept_and_told(tmp_path):
+    (tmp_path / 'table').write_text('of somebody else')
+    (tmp_path / RECORD).write_text('no record of a run')
+    notes = write(tmp_path, report='1', table='1')
+    assert [note.split()[0] for note in notes] == ['table', RECORD]
+    (tmp_path / 'report').write_text('annotated')
+    (note,) = write(tmp_path, report='2', table='2')
+    assert note == 'report was edited or is not from an earlier run: kept as report~'
+    (tmp_path / 'report').write_text('annotated again')
+    assert write(tmp_path, report='3')[0].endswith('kept as report~2')
+    found = texts_in(tmp_path)
+    assert found.pop(f'{RECORD}~') == 'no record of a run'
+    assert found == {
+        'report': '3',
+        'report~': 'annotated',
+        'report~2': 'annotated again',
+        'table~': 'of somebody else',
+    }
+
+
+def test_links_are_not_followed(tmp_path):
+    other, folder = tmp_path / 'other', tmp_path / 'out'
+    write(folder, report='1')
+    (folder / 'report').rename(other)
+    (folder / 'report').symlink_to(other)
+    assert len(write(folder, report='2')) == 1
+    assert other.read_text() == '1' and (folder / 'report').read_text() == '2'
+    assert (folder / 'report~').is_symlink()
+
+
+def test_after_an_error_everything_is_as_it_was(tmp_path):
+    write(tmp_path, report='1')
+    (tmp_path / 'table').write_text('of somebody else')
+    before = texts_in(tmp_path), (tmp_path / RECORD).read_bytes()
+    for error in (OSError, KeyboardInterrupt):
+        with pytest.raises(error), new_results(tmp_path, RECORD, []) as work:
+            for name in ('report', 'table'):
+                (work / name).write_text('2')
+            raise error
+        assert (texts_in(tmp_path), (tmp_path / RECORD).read_bytes()) == before
+        assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_what_a_killed_run_has_left_goes(tmp_path):
+    (tmp_path / '.unfinished').mkdir()
+    (tmp_path / '.unfinished' / 'half').touch()
+    write(tmp_path, report='1')
+    assert texts_in(tmp_path) == {'report': '1'}
+
+
+def test_a_folder_that_is_replaced_passes_on_what_is_not_its_own(tmp_path):
+    old, new = tmp_path / 'old', tmp_path / 'new'
+    write(old, report='1', table='1', series='1')
+    write(new, report='2', table='2')
+    (old / 'job').touch()
+    (old / 'report').write_text('annotated')
+    (old / 'mine').mkdir()
+    (old / 'mine' / 'notes').write_text('mine')
+    move_others(old, new, RECORD, 'job')
+    assert texts_in(new) == {'report': '2', 'report~': 'annotated', 'table': '2', 'notes': 'mine'}
+    move_others(tmp_path / 'nothing', new, RECORD, 'job')
