@@ -67,13 +67,7 @@ def parse_urdf(text: str, findings: Findings | None = None) -> ParsedUrdf:
             is missing or malformed.
     """
     findings = Findings() if findings is None else findings
-    root, gravity = parse_xml(text, findings), None
-    if root.tag == 'sdf':
-        from kron_dynamics.model.sdf import world_gravity  # few descriptions need them
-        from kron_dynamics.model.sdf_robot import sdf_robot
-
-        gravity = world_gravity(root)
-        root = sdf_robot(root, findings)
+    root, gravity = _robot_element(text, findings)
     name = root.get('name')
     if not name:
         findings.warn(
@@ -114,6 +108,17 @@ def parse_urdf(text: str, findings: Findings | None = None) -> ParsedUrdf:
     armature = armatures(root, findings)
     findings.settle()
     return ParsedUrdf(robot, armature, shapes, pitches=pitches, gravity=gravity)
+
+
+def _robot_element(text: str, findings: Findings) -> tuple[etree._Element, FloatArray | None]:
+    """Return the element <robot> of a URDF, or one made from an SDF, and the SDF's gravity."""
+    root = parse_xml(text, findings)
+    if root.tag != 'sdf':
+        return root, None
+    from kron_dynamics.model.sdf import world_gravity  # few descriptions need them
+    from kron_dynamics.model.sdf_robot import sdf_robot
+
+    return sdf_robot(root, findings), world_gravity(root)
 
 
 def _look_for_loops(root: etree._Element, findings: Findings) -> None:
