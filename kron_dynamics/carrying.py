@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Iterable, Mapping
 from functools import cached_property
@@ -67,6 +68,16 @@ class CarryingRobot(Robot):
         self._kernels = PayloadKernels(self.model, self._threads, tuple(dict.fromkeys(carriers)))
         self._payloads: dict[str, RigidPayload] = {}
         self._links = links
+
+    def __copy__(self) -> CarryingRobot:
+        """Return a robot whose payloads change independently; both share the compiled kernels."""
+        other = type(self).__new__(type(self))
+        vars(other).update(self.__getstate__())
+        other._kernels, other._frames = copy.copy(self._kernels), {}
+        stiff = vars(other).pop('rigid', self)
+        if stiff is not self:
+            vars(other)['rigid'] = copy.copy(stiff)
+        return other
 
     @property
     def payloads(self) -> Mapping[str, RigidPayload]:
