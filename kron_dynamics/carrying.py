@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, cast
@@ -14,12 +16,15 @@ import numpy as np
 
 from kron_dynamics.arguments import instance, real_number
 from kron_dynamics.dynamics.composite import Inertia
-from kron_dynamics.dynamics.payload import parameters_of_inertia, placed
+from kron_dynamics.dynamics.forward import singular_mass
+from kron_dynamics.dynamics.payload import parameters_of_inertia, placed, with_inertias
 from kron_dynamics.dynamics.regressor import PARAMETERS_PER_BODY
 from kron_dynamics.exceptions import ModelError, ParameterError
+from kron_dynamics.kernels.compiled import compiled_methods
 from kron_dynamics.messages import clipped, named
 from kron_dynamics.model import RobotModel
 from kron_dynamics.model.findings import Findings
+from kron_dynamics.model.inertia import massless_coordinates
 from kron_dynamics.model.payload import Payload, RigidPayload, look_at_payload, rigid_payload
 from kron_dynamics.payload_kernels import PayloadKernels
 from kron_dynamics.robot import Robot
@@ -28,6 +33,7 @@ from kron_dynamics.typing import FloatArray
 if TYPE_CHECKING:
     from kron_dynamics.closed_loops import ClosedLoopModel
     from kron_dynamics.flexible import FlexibleModel
+    from kron_dynamics.model.rigid_model import RigidModel
 
 
 class CarryingRobot(Robot):
@@ -67,6 +73,43 @@ class CarryingRobot(Robot):
         self._kernels = PayloadKernels(self.model, self._threads, tuple(dict.fromkeys(carriers)))
         self._payloads: dict[str, RigidPayload] = {}
         self._links = links
+
+    def __copy__(self) -> CarryingRobot:
+        """Return a robot whose payloads change independently; both share the compiled kernels."""
+        other = type(self).__new__(type(self))
+        vars(other).update(self.__getstate__())
+        other._kernels, other._frames = copy.copy(self._kernels), {}
+        stiff = vars(other).pop('rigid', self)
+        if stiff is not self:
+            vars(other)['rigid'] = copy.copy(stiff)
+        return other
+
+    @property  # uncached, as payloads change
+    def singular_mass(self) -> str | None:
+        """Why M is singular in every pose with the present payloads; None if M is invertible."""
+        alone = super().singular_mass
+        if alone is None or self.rigid is not self:
+            return alone and self.rigid.singular_mass
+        return singular_mass(self._loaded())
+
+    def _loaded(self) -> RobotModel:
+        """Return the model of rigid links with the present payloads and their warnings."""
+        model = self.model
+        if model.has_closed_loops:
+            return self._kernels.model
+        loaded = cast('RigidModel', with_inertias(model, self.inertial_parameters()))
+        massless = massless_coordinates(loaded.joints, loaded.bodies, loaded.armature)
+        left = [named('joint', model.joint_names[k]) for k in massless]
+        warned = (w for w in model.warnings if w.kind != 'massless_joint' or w.subject in left)
+        return replace(loaded, warnings=tuple(warned))
+
+    def _check_inverses_again(self) -> None:
+        """Let the next access to a method that inverts M check first whether it still can."""
+        if super().singular_mass is None:
+            return
+        for name, method in compiled_methods(type(self)).items():
+            if method.inverts_mass:
+                vars(self).pop(name, None)
 
     @property
     def payloads(self) -> Mapping[str, RigidPayload]:
@@ -201,6 +244,7 @@ class PayloadChange:
                 assert isinstance(robot, CarryingRobot)
                 assert isinstance(after_robot, CarryingRobot)
                 robot._payloads = after_robot._payloads
+                robot._check_inverses_again()
         self.share = share
 
 

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from kron_dynamics.arguments import instance, real_number
+from kron_dynamics.constraint_kernels import kernel_name
 from kron_dynamics.constraints import motion_equations
 from kron_dynamics.constraints.closing import close_positions, close_rates
 from kron_dynamics.constraints.constraint import Constraint, ConstraintTerms, Geometry
@@ -157,12 +157,11 @@ class ConstrainedRobot:
     @functools.cached_property
     def _geometry(self) -> Callable[[FloatArray, FloatArray], Geometry]:
         """The compiled function of all constraints' geometry."""
-        description = self._system.description
-        if not self._system.geometric or description is None:
+        if not self._system.geometric or self._system.description is None:
             return self._system.geometry
         function = self._system.geometry_function
-        name = f'constraints.{hashlib.sha256(description.encode()).hexdigest()[:16]}'
-        known = KernelSpecification(name, ('q', 'qd'), function, Geometry, has_loops=False)
+        name, arguments = kernel_name('constraints', self._system), ('q', 'qd')
+        known = KernelSpecification(name, arguments, function, Geometry, has_loops=False)
         call: Callable[[FloatArray, FloatArray], Geometry] = self.robot._kernels.get(known).call
         return call
 

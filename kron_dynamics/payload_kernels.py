@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import threading
 from collections.abc import Callable, Iterable, Mapping
@@ -74,6 +75,12 @@ class PayloadKernels(KernelCollection):
         carriers, parameters = self._loading.carriers, self._loading.parameters
         return _restored, (self._model, self._threads, carriers, parameters)
 
+    def __copy__(self) -> PayloadKernels:
+        """Return kernels whose payloads change independently; both share the compiled ones."""
+        other = PayloadKernels.__new__(PayloadKernels)
+        vars(other).update(vars(self))
+        return other
+
     @property
     def in_effect(self) -> tuple[tuple[str, ...], FloatArray]:
         """Carriers, and the ten parameters of the payload of each, shape (l, 10)."""
@@ -95,8 +102,7 @@ class PayloadKernels(KernelCollection):
         Raises:
             KernelBuildError: there is a compiler and it failed.
         """
-        other = PayloadKernels.__new__(PayloadKernels)
-        vars(other).update(vars(self))  # both share the compiled kernels
+        other = copy.copy(self)
         missing = tuple(link for link in parameters if link not in self._loading.carriers)
         carriers = self._loading.carriers + missing
         calls = self._calls_for(carriers) if missing else self._loading.calls

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 from kron_dynamics import dynamics
 from kron_dynamics.arguments import instance
 from kron_dynamics.constrained import ConstrainedRobot
+from kron_dynamics.constraint_kernels import kernel_name
 from kron_dynamics.constraints.motion_equations import effort_weights
 from kron_dynamics.constraints.reduced_equations import (
     ReducedEquations,
@@ -52,7 +52,6 @@ from kron_dynamics.dynamics.forward import (
 from kron_dynamics.dynamics.friction import joint_friction
 from kron_dynamics.exceptions import ConstraintError, ParameterError
 from kron_dynamics.kernels.compiled import compiled, prepare, state_without_kernels
-from kron_dynamics.kernels.sources import sources_digest
 from kron_dynamics.linearized import LinearizedModel
 from kron_dynamics.typing import ArrayLike, FloatArray
 
@@ -119,13 +118,8 @@ class ReducedRobot:
         self._weights = effort_weights(self.actuated, weights)
         self._kernels = constrained.robot._kernels
         self._targets = system.targets
-        identity = (
-            *(system.description, self._targets.tolist(), free, self._actuated),
-            self._weights.tolist(),
-        )
-        classes = {type(constraint) for constraint in system.constraints}
-        made_of = f'{identity!r}{sources_digest(*sorted(classes, key=repr))}'
-        self._kernel_prefix = f'reduced.{hashlib.sha256(made_of.encode()).hexdigest()[:16]}.'
+        choices = self._targets.tolist(), free, self._actuated, self._weights.tolist()
+        self._kernel_prefix = f'{kernel_name("reduced", system, *choices)}.'
         self.singular_mass = self._check_start()
 
     def _check_start(self) -> str | None:

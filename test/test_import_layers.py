@@ -26,7 +26,7 @@ LAYERS = (
     ('constraints', 'flexible'),
     ('closed_loops',),
     ('kernels',),
-    ('frame', 'linearized', 'load_arguments', 'payload_kernels'),
+    ('constraint_kernels', 'frame', 'linearized', 'load_arguments', 'payload_kernels'),
     ('symbolic',),
     ('robot',),
     ('carrying', 'constrained'),

@@ -96,6 +96,36 @@ def test_a_copy_shares_the_model_and_the_kernels(robot: kd.Robot) -> None:
     assert len(other.kernel_report()) == len(robot.kernel_report())
 
 
+@pytest.mark.parametrize('way', ['copy', 'deepcopy', 'pickle'])
+def test_copies_of_a_robot_that_carries_have_payloads_of_their_own(
+    way: str, robot: kd.Robot
+) -> None:
+    """Either may be loaded: its frames and its rigid robot are loaded with it."""
+    first = kd.CarryingRobot(robot, link := robot.model.tip_link)
+    first.set_payload(link, 3.0)
+    q, qd = np.linspace(0.1, 0.2, robot.n), np.full(robot.n, 0.3)
+
+    def found(of: kd.CarryingRobot) -> list[np.ndarray]:
+        step = of.frame(link).control_step(q, qd)
+        stiff = of.rigid.mass_matrix(q[: of.rigid.n])
+        return [of.mass_matrix(q), step.gravity_vector, stiff, of.inertial_parameters()]
+
+    before = found(first)
+    second = WAYS[way](first)
+    for at, mass in ((first, 5.0), (second, 7.0), (first, 0.0)):
+        other = second if at is first else first
+        own, kept = found(at), found(other)
+        at.set_payload(link, mass)
+        assert all(np.array_equal(a, b) for a, b in zip(found(other), kept, strict=True))
+        assert not any(np.array_equal(a, b) for a, b in zip(found(at), own, strict=True))
+    third = kd.CarryingRobot(robot, link)
+    third.set_payload(link, 7.0)
+    for a, b in zip(found(second), found(third), strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert not np.array_equal(before[0], found(second)[0])
+    assert dict(second.payloads) != dict(first.payloads) == {}
+
+
 def test_pickles_are_small(robot: kd.Robot) -> None:
     for value in (robot, robot.model, robot.frame(robot.model.tip_link), robot.mass_matrix):
         assert len(pickle.dumps(value)) < 20_000

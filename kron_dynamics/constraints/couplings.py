@@ -11,6 +11,7 @@ import numpy as np
 
 from kron_dynamics.arguments import finite_array, real_number
 from kron_dynamics.constraints.constraint import Constraint, Geometry
+from kron_dynamics.constraints.exact_text import python_number
 from kron_dynamics.constraints.time_functions import Signal
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
@@ -46,12 +47,16 @@ class Coupling(Constraint):
         """Check the ratios."""
         if not isinstance(self.ratios, Mapping) or not self.ratios:
             raise self.refuse(f'has ratios {self.ratios!r}, expected numbers by joint')
-        for joint, ratio in self.ratios.items():
-            if real_number(ratio, f'ratio of {joint} in {self.name}') == 0.0:
+        # Sorted, so that equal couplings have the same description.
+        ratios = {
+            joint: real_number(ratio, f'ratio of {joint} in {self.name}')
+            for joint, ratio in sorted(self.ratios.items())
+        }
+        for joint, ratio in ratios.items():
+            if ratio == 0.0:
                 raise self.refuse(f"has ratio 0 of joint '{joint}', expected another number")
         _check_unit(self)
-        # Sorted, so that equal couplings have the same description.
-        object.__setattr__(self, 'ratios', dict(sorted(self.ratios.items())))
+        object.__setattr__(self, 'ratios', ratios)
 
     @property
     def units(self) -> tuple[str, ...]:
@@ -100,6 +105,7 @@ class PolynomialCoupling(Constraint):
         if given.ndim != 1 or not given.size:
             raise self.refuse(f'has coefficients of shape {given.shape}, expected (count,)')
         real_number(self.about, f'about of {self.name}')
+        object.__setattr__(self, 'about', python_number(self.about))
         _check_unit(self)
         object.__setattr__(self, 'coefficients', tuple(given.tolist()))
 

@@ -9,7 +9,7 @@ H = dJ/dq, which depend on the joints of the loop only.
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from urdf_parser_py import urdf
 
 from kron_dynamics.arguments import finite_array, real_number
 from kron_dynamics.constraints.constraint import Constraint, Geometry
+from kron_dynamics.constraints.exact_text import python_number, python_numbers
 from kron_dynamics.constraints.time_functions import Signal
 from kron_dynamics.kinematics.relative import (
     relative_hessian,
@@ -129,7 +130,7 @@ class _Loop(Constraint):
             frame = Attachment(given) if isinstance(given, str) else given
             if not isinstance(frame, Attachment):
                 raise self.refuse(f'has {given!r} as frame {side}, expected a link or Attachment')
-            axis, point, rpy = (
+            axis, *others = (
                 finite_array(values, f'{what} of {side} of {self.name}')
                 for what, values in (
                     ('axis', frame.axis),
@@ -137,10 +138,16 @@ class _Loop(Constraint):
                     ('rpy', (0.0, 0.0, 0.0) if frame.rpy is None else frame.rpy),
                 )
             )
-            if not axis.shape == point.shape == rpy.shape == (3,) or not axis.any():
+            if {values.shape for values in (axis, *others)} != {(3,)} or not axis.any():
                 raise self.refuse(f'has frame {side} {given!r}, expected a point and a direction')
             if frame.rpy is not None and tuple(frame.axis) != _UP:
                 raise self.refuse(f'has frame {side} {given!r}, expected axis or rpy, not both')
+            frame = replace(
+                frame,
+                point=python_numbers(frame.point),
+                axis=python_numbers(frame.axis),
+                rpy=None if frame.rpy is None else python_numbers(frame.rpy),
+            )
             object.__setattr__(self, side, frame)
 
     @property
@@ -367,6 +374,7 @@ class DistanceLoop(_Loop):
         super().__post_init__()
         if not real_number(self.length, f'length of {self.name}') > 0.0:
             raise self.refuse(f'has length {self.length!r}, expected more than 0 m')
+        object.__setattr__(self, 'length', python_number(self.length))
 
     @property
     def units(self) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from kron_dynamics.arguments import finite_array, real_number
 from kron_dynamics.constraints.constraint import Constraint, Geometry
+from kron_dynamics.constraints.exact_text import python_number, python_numbers
 from kron_dynamics.constraints.time_functions import Signal
 from kron_dynamics.kinematics.hessian import kinematic_hessian
 from kron_dynamics.kinematics.jacobian import jacobian
@@ -27,10 +28,19 @@ from kron_dynamics.typing import ArrayLike, FloatArray
 Triple = tuple[float, float, float]
 
 
-def _unit(constraint: Constraint, values: Triple, what: str) -> FloatArray:
-    direction = finite_array(values, f'{what} of {constraint.name}')
-    if direction.shape != (3,) or not direction.any():
-        raise constraint.refuse(f'has {what} {values!r}, expected a direction')
+def _triple(constraint: Constraint, what: str) -> FloatArray:
+    """Return three numbers of a constraint, checked."""
+    values = getattr(constraint, what)
+    numbers = finite_array(values, f'{what} of {constraint.name}')
+    if numbers.shape != (3,):
+        raise constraint.refuse(f'has {what} {values!r}, expected three numbers')
+    return numbers
+
+
+def _unit(constraint: Constraint, what: str) -> FloatArray:
+    direction = _triple(constraint, what)
+    if not direction.any():
+        raise constraint.refuse(f'has {what} {getattr(constraint, what)!r}, expected a direction')
     return np.divide(direction, norm(direction))
 
 
@@ -68,8 +78,11 @@ class BladeConstraint(_GroundContact):
     at: Triple = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
-        """Check the direction."""
-        _unit(self, self.direction, 'direction')
+        """Check direction and point."""
+        _unit(self, 'direction')
+        _triple(self, 'at')
+        object.__setattr__(self, 'direction', python_numbers(self.direction))
+        object.__setattr__(self, 'at', python_numbers(self.at))
 
     @property
     def units(self) -> tuple[str, ...]:
@@ -82,7 +95,7 @@ class BladeConstraint(_GroundContact):
 
     def geometry(self, model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Geometry:
         """Return f, A, dA/dt and N, shapes (1,), (1, n), (1, n) and (1, 6)."""
-        across, place = _unit(self, self.direction, 'direction'), (self.link, model.root_link)
+        across, place = _unit(self, 'direction'), (self.link, model.root_link)
         J = relative_jacobian(model, q, *place, axes=self.link, point=self.at)
         H = relative_jacobian_derivative(model, q, *place, axes=self.link, point=self.at)
         row = rotation_between(model, q, model.root_link, self.link) @ across
@@ -112,9 +125,11 @@ class RollingWheel(_GroundContact):
 
     def __post_init__(self) -> None:
         """Check radius and normal."""
-        _unit(self, self.normal, 'normal')
+        _unit(self, 'normal')
+        object.__setattr__(self, 'normal', python_numbers(self.normal))
         if not real_number(self.radius, f'radius of {self.name}') > 0.0:
             raise self.refuse(f'has radius {self.radius!r}, expected more than 0 m')
+        object.__setattr__(self, 'radius', python_number(self.radius))
 
     @property
     def units(self) -> tuple[str, ...]:
@@ -123,7 +138,7 @@ class RollingWheel(_GroundContact):
 
     def geometry(self, model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Geometry:
         """Return f, A, dA/dt and N, shapes (2,), (2, n), (2, n) and (2, 6)."""
-        n = _unit(self, self.normal, 'normal')
+        n = _unit(self, 'normal')
         first = np.cross(n, np.eye(3)[int(np.argmin(np.abs(n)))])
         tangents = np.array([first, np.cross(n, first)]) / norm(first)
         # The wheel's lowest point is at -radius n from its centre and has v + omega x (-r n).

@@ -7,13 +7,13 @@ from __future__ import annotations
 import functools
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
 
 from kron_dynamics.arguments import instance
 from kron_dynamics.constraints.constraint import Constraint, ConstraintTerms, Geometry
+from kron_dynamics.constraints.exact_text import exact_text
 from kron_dynamics.constraints.pfaffian import Pfaffian
 from kron_dynamics.constraints.time_functions import signal_derivatives
 from kron_dynamics.exceptions import ConstraintError
@@ -77,14 +77,10 @@ class ConstraintSystem:
 
     @functools.cached_property
     def description(self) -> str | None:
-        """All data of the geometry beside the model as text; None if a class is no dataclass."""
-        parts = list[str]()
-        for c in self.geometric:
-            if not is_dataclass(c):
-                return None
-            values = [(f.name, getattr(c, f.name)) for f in fields(c) if f.name != 'signal']
-            parts.append(f'{type(c).__module__}.{type(c).__qualname__}{values!r}')
-        return '\n'.join(parts)
+        """All data of the geometry beside the model; None if one has no `exact_text`."""
+        parts = [exact_text(constraint) for constraint in self.geometric]
+        texts = [text for text in parts if text is not None]
+        return '\n'.join(texts) if len(texts) == len(parts) else None
 
     @property
     def geometry_function(self) -> Callable[[RobotModel, Any, Any], Geometry]:

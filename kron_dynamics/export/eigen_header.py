@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -113,16 +115,17 @@ int main() {{
 
 def eigen_header(library: Library) -> str:
     """Return the text of the wrapper."""
+    structures = _structure_names(library.functions)
     names = {
         'guard': f'{library.prefix.upper()}_HPP',
         'upper': library.prefix.upper(),
         'prefix': library.prefix,
         'package': library.package,
         'real': library.real,
-        'structures': ''.join(_structure(each) for each in library.functions),
+        'structures': ''.join(_structure(each, structures) for each in library.functions),
     }
     memory = _MEMORY.format(**names) if library.workspace else ''
-    methods = ''.join(f'\n{_method(library, each)}' for each in library.functions)
+    methods = ''.join(f'\n{_method(library, each, structures)}' for each in library.functions)
     after = _AFTER.format(memory=memory, **names)
     return f'{LICENCE} *\n{comment(_about(library))}{_BEFORE.format(**names)}{methods}{after}'
 
@@ -156,18 +159,26 @@ def _is_returned(function: Function) -> bool:
     return all(prod(shape) <= _RETURNED for _, shape in function.results)
 
 
-def _structure(function: Function) -> str:
+def _structure(function: Function, structures: Mapping[str, str]) -> str:
     if len(function.results) == 1 or not _is_returned(function):
         return ''
     members = ''.join(f'  {_array(shape)} {name};\n' for name, shape in function.results)
-    return f'\nstruct {_structure_name(function)} {{\n{members}}};\n'
+    return f'\nstruct {structures[function.name]} {{\n{members}}};\n'
 
 
-def _structure_name(function: Function) -> str:
-    return ''.join(word.capitalize() for word in function.name.split('_'))
+def _structure_names(functions: Sequence[Function]) -> dict[str, str]:
+    """Return the name of the structure with the results of each function, by its name."""
+    words = {each.name: [word.capitalize() for word in each.name.split('_')] for each in functions}
+    plain = {name: ''.join(parts) for name, parts in words.items()}
+    common = Counter(plain.values())
+    # Links such as a1 and a_1 differ in nothing but the underscore before a digit: it is kept.
+    return {
+        name: plain[name] if common[plain[name]] == 1 else re.sub(r'_(?=\D)', '', '_'.join(parts))
+        for name, parts in words.items()
+    }
 
 
-def _method(library: Library, function: Function) -> str:
+def _method(library: Library, function: Function, structures: Mapping[str, str]) -> str:
     given = [f'In<{n}> {name}' for name, n in arguments(library, function)]
     outs = [f'Out<{_array(shape)}> {name}' for name, shape in function.results]
     read = [f'{name}.data()' for name, _ in arguments(library, function)]
@@ -187,7 +198,7 @@ def _method(library: Library, function: Function) -> str:
             kind, value = 'Real', 'result_[0]'
         made = f'{_array(shape)} result_;'
     else:
-        kind = _structure_name(function)
+        kind = structures[function.name]
         made, value = f'{kind} result_;', 'result_'
         filled = ', '.join(f'result_.{name}' for name, _ in function.results)
     text += f'  {kind} {function.name}({", ".join(given)}){const} {{\n    {made}\n'

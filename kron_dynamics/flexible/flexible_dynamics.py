@@ -168,7 +168,10 @@ def _flexible_carrying(
     model: FlexibleModel, links: Sequence[str], payload: ArrayLike
 ) -> FlexibleModel:
     # The mode shapes do not change: they are only shape functions; the payload enters M and g.
-    return replace(model, skeleton=carrying_tree(model.skeleton, links, payload))
+    # It may be the mass that a joint moves none of without it.
+    warnings = tuple(found for found in model.warnings if found.kind != 'massless_joint')
+    skeleton = carrying_tree(model.skeleton, links, payload)
+    return replace(model, skeleton=skeleton, warnings=warnings)
 
 
 @with_inertias.register

@@ -102,7 +102,6 @@ class SimulatorNode(Node):
         parameters.declare(simulator_joint_parameters(joints, _starts(robot.model, count)))
         refuse_unknown_parameters(self)
         self._joint_names, self._modal_names = joints, modal
-        self._closed = robot if robot.model.has_closed_loops else None
         self._measured_names = joints + passive_joints(robot.model)
         try:
             self._plant = Plant(robot, parameters.per_joint('initial_position.{joint}', joints))
@@ -236,7 +235,8 @@ class SimulatorNode(Node):
         self._published_at = self._wall_time()
         if self._with_clock:
             self._clock_publisher.publish(ClockMessage(clock=stamp))
-        measured = sample if self._closed is None else with_passive_joints(self._closed, sample)
+        has_passive = len(self._measured_names) > len(self._joint_names)
+        measured = with_passive_joints(plant, sample) if has_passive else sample
         self._states.publish(
             joint_state(
                 stamp, self._measured_names, measured.position, measured.velocity, measured.effort

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from kron_dynamics.model import RobotModel
-from kron_dynamics.robot import Robot
+from kron_dynamics.simulation.plant import Plant
 from kron_dynamics.simulation.sensors import Measurement
 
 if TYPE_CHECKING:
@@ -24,17 +24,20 @@ def passive_joints(model: RobotModel) -> tuple[str, ...]:
     return tuple(closed.tree.joint_names[k] for k in closed.closing.choice.dependent)
 
 
-def with_passive_joints(robot: Robot, sample: Measurement) -> Measurement:
+def with_passive_joints(plant: Plant, sample: Measurement) -> Measurement:
     """Return a sample extended by the passive joints, appended after the driven ones.
 
     Args:
-        robot: robot with closed loops; the passive joints' states follow from loop closure.
+        plant: robot with closed loops. The passive joints' states follow from loop closure with
+            the measured drives and the true bending of flexible links, which no sensor measures.
         sample: sample of the driven joints. Passive joints get effort 0.
     """
+    robot, count = plant.robot, len(sample.position)
     model = cast('ClosedLoopModel', robot.model)
     passive = list(model.closing.choice.dependent)
-    position = robot.tree_coordinates(sample.position)[passive]
-    velocity = robot.tree_rates(sample.position, sample.velocity)[passive]
+    q = np.concatenate([sample.position, plant.q[count:]])
+    qd = np.concatenate([sample.velocity, plant.qd[count:]])
+    position, velocity = robot.tree_coordinates(q)[passive], robot.tree_rates(q, qd)[passive]
     return Measurement(
         np.concatenate([sample.position, position]),
         np.concatenate([sample.velocity, velocity]),

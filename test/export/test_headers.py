@@ -8,6 +8,8 @@ import re
 from pathlib import Path
 
 import pytest
+from compilers import EIGEN_PREFIX
+from exported import run
 
 import kron_dynamics as kd
 from benchmarks.chain import chain_urdf
@@ -79,6 +81,36 @@ def test_the_wrapper_declares_the_types_that_it_returns(files):
     returned = set(re.findall(r'^  ([A-Z]\w*)(?:<.*>)? \w+\(.*\{$', text, re.MULTILINE))
     assert set(re.findall(r'^struct (\w+) \{', text, re.MULTILINE)) == {'HandControlStep'}
     assert returned == {'HandControlStep', 'Matrix', 'Vector'}
+
+
+def test_links_that_differ_in_little_have_structures_of_their_own(tmp_path):
+    """In any order of the links; others are called as they are alone."""
+    links = ('a_1', 'a1', 'b', 'Tool', 'tool', 'tool2')
+    text = (Path(__file__).parents[1] / 'robots' / 'planar_2r.urdf').read_text(encoding='utf-8')
+    more = ''.join(
+        f'<link name="{link}"/><joint name="to {link}" type="fixed"><parent link="hand"/>'
+        f'<child link="{link}"/></joint>'
+        for link in links
+    )
+    robot = kd.loads(text.replace('</robot>', f'{more}</robot>'))
+
+    def structures(frames):
+        library = export_library(robot, prefix='arm', quantities=['control_step'], frames=frames)
+        files = library.files()
+        return files, re.findall(r'^struct (\w+) \{', files[f'{PLACE}.hpp'], re.MULTILINE)
+
+    files, names = structures(links)
+    assert len(set(names)) == len(links)
+    assert structures(links)[0] == files
+    assert structures(['a_1'])[1] == ['A1ControlStep'] and {'BControlStep'} < set(names)
+    assert {*structures(['b', 'a1', 'a_1'])[1]} < set(names)
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content, encoding='utf-8')
+    run(
+        *('c++', '-std=c++17', '-fsyntax-only', '-I', tmp_path / 'include'),
+        *('-I', EIGEN_PREFIX / 'include' / 'eigen3', tmp_path / 'test' / 'wrapper_test.cpp'),
+    )
 
 
 @pytest.mark.parametrize('joints', [2, 16])

@@ -171,3 +171,29 @@ def test_a_robot_from_the_topic_has_its_flexible_links_too(start, connect, descr
     client.wait_for(lambda: bending, 'bending')
     assert list(bending[0].name) == ['upper_arm/v1']
     process.stop(trouble=['robot_description refused'])
+
+
+def test_joint_states_of_closed_loops_with_bending_links_have_the_passive_joints(
+    start, connect, description, folder
+):
+    gear = {'type': 'coupling', 'ratios': {'shoulder': 1.0, 'elbow': 2.0}}
+    constraints = folder / 'gear.yaml'
+    constraints.write_text(yaml.safe_dump({'constraints': {'gear': gear}, 'actuated': ['elbow']}))
+    client = connect('flexible_loop')
+    states = client.hear(JointState, 'joint_states')
+    bending = client.hear(JointState, 'simulator_node/modal_states')
+    settings = {
+        **{key: value for key, value in SETTINGS.items() if 'shoulder' not in key},
+        'flexible_description_file': description,
+        'constraints_file': str(constraints),
+    }
+    process = start('simulator_node', 'flexible_loop', joints=settings)
+    client.wait_for(lambda: len(states) > 5 and len(bending) > 5, 'states')
+    for state in states:
+        assert list(state.name) == ['elbow', 'shoulder']
+        elbow, shoulder = state.position
+        assert elbow == START[1] and shoulder == pytest.approx(-2.0 * elbow)
+        assert len(state.velocity) == len(state.effort) == 2 and state.effort[1] == 0.0
+    for state in bending:
+        assert list(state.name) == ['upper_arm/v1'] and abs(state.position[0]) > 1e-3
+    process.stop()
