@@ -294,6 +294,27 @@ def test_leaving_the_path_aborts_and_stops(desk):
     assert np.abs(q - GOAL).min() > 0.05
 
 
+@pytest.mark.parametrize('why', ['cancelled', 'off the path'])
+def test_a_stop_beyond_the_limits_is_not_refused(desk, why):
+    """It was, where the motion itself is at its limits, and the motion went on to its end."""
+    handle = desk.send(path=[tolerance(desk.robot.joint_names[1], 0.03)])
+    desk.see(0.8)
+    motion = desk.controller.references.present
+    desk.controller.references._effort_limit = np.full(2, 1e-3)  # no stop keeps it
+    if why == 'cancelled':
+        handle.cancel()
+    else:
+        desk.off[1] = 0.04
+    desk.see(0.06)
+    desk.off[1] = 0.0
+    stop = desk.controller.references.present
+    assert stop is not motion
+    desk.see(stop.end - desk.time + 0.04)
+    assert handle.outcome == (('canceled', 0) if why == 'cancelled' else ('aborted', PATH))
+    assert not any('refused' in line for line in desk.logger.lines)
+    np.testing.assert_allclose(desk.reference[1], 0.0, atol=1e-9)
+
+
 def test_a_goal_that_is_not_reached_in_time_is_aborted_and_its_end_held(desk):
     handle = desk.send(end=[tolerance(desk.robot.joint_names[0], 0.001)], seconds=2)
     desk.off[0] = 0.01
