@@ -192,7 +192,10 @@ class ReferenceInput:
                     return
                 request, job, planned = self._under_way
                 self._under_way = None
-            elif self._waiting is not None and controller.references.stamp is not None:
+            elif self._waiting is not None and (
+                # Without a state answered it waits; in a fault it is refused, not kept for later.
+                controller.latch.faulted or controller.references.stamp is not None
+            ):
                 request, self._waiting = self._waiting, None
                 job, planned = None, None
             else:
@@ -312,4 +315,4 @@ class TopicSender:
         self._logger.warning(f'reference refused: {error}')
 
     def replaced(self, reason: str) -> None:
-        """Do nothing: the replacing reference is logged."""
+        """Do nothing: what replaces it is logged."""

@@ -170,6 +170,20 @@ def test_a_reference_that_comes_in_a_fault_is_refused(desk):
     assert not desk.worker.waiting
 
 
+def test_a_reference_that_comes_in_a_fault_before_the_first_state_is_refused_too(desk):
+    """It was kept, and moved the machine once the fault was cleared."""
+    desk.controller.start(HELD, np.full(2, np.nan))  # as activation and clearing do
+    desk.controller.latch.trip('collision', desk.time)
+    desk.input.drop('a fault stopped the machine: collision')
+    desk.refer()
+    assert desk.logger.lines == ['reference refused: a fault is latched: collision']
+    assert desk.controller.clear(None, HELD, np.full(2, np.nan))
+    for _ in range(5):
+        desk.see()
+        desk.worker.finish()
+    np.testing.assert_array_equal(desk.reference(10.0), HELD)
+
+
 def test_a_reference_is_not_followed_in_a_fault_that_came_while_it_was_shaped(desk):
     """Whoever latched the fault may not have told the input."""
     desk.refer()
