@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kron_dynamics.ros.trajectory_goals import TrajectoryGoals
 
 _WARN_PERIOD = 5.0
+_BROKE_OFF = 'no reference_point in time: stopping'
 # Approximate size of a point in a message, bytes: counts and time, and two numbers per joint.
 _POINT_BYTES, _JOINT_BYTES = 28, 16
 
@@ -105,23 +106,40 @@ class ReferenceInterface:
         """
         self._input.drop(reason)
 
-    def proceed(self, controller: TrackingController, state: AssembledState, time: float) -> None:
+    def proceed(
+        self, controller: TrackingController, state: AssembledState, time: float
+    ) -> str | None:
         """Follow references that are ready, and monitor stream and goals; called for each state.
 
         Args:
             controller: controller of the machine.
             state: measured state.
             time: time of the state, s.
+
+        Returns:
+            why the machine has to be stopped by a fault, or None.
         """
         self._input.proceed(controller)
         if controller.latch.faulted:
-            return
-        if self._stream is not None and self._stream.watch():
-            self._logger.warning(
-                'no reference_point in time: stopping', throttle_duration_sec=_WARN_PERIOD
-            )
+            return None
+        try:
+            self._watch_stream(controller)
+        except KronDynamicsError as error:
+            return f'the stream of reference points cannot be stopped: {error}'
         if self._goals is not None:
             self._goals.watch(controller, state.q, state.qd, time)
+        return None
+
+    def _watch_stream(self, controller: TrackingController) -> None:
+        """Stop a stream that broke off; raise KronDynamicsError if that fails."""
+        references = controller.references
+        waiting = references.waiting
+        if self._stream is None or not self._stream.watch():
+            return
+        self._logger.warning(_BROKE_OFF, throttle_duration_sec=_WARN_PERIOD)
+        if waiting is not None and references.waiting is not waiting:
+            self._logger.warning('the reference that waited for its start is dropped')
+            self._input.replaced(f'the machine was stopped: {_BROKE_OFF}')
 
     def values(self) -> dict[str, str]:
         """Return the current and the waiting reference, and statistics, as texts."""

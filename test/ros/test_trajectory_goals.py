@@ -385,6 +385,40 @@ def test_a_fault_while_a_goal_is_being_cancelled_ends_it(desk):
     assert 'stale' in handle.result.error_string
 
 
+def test_a_goal_that_waits_ends_when_the_stream_before_it_breaks_off(desk):
+    """It was dropped in silence, and succeeded where the stream had stopped."""
+    from kron_dynamics.control.reference.stream import ReferenceStream
+    from kron_dynamics.ros.reference_interface import ReferenceInterface
+
+    class Interface(ReferenceInterface):
+        def __init__(self):
+            self._input, self._goals, self._logger = desk.input, desk.goals, desk.logger
+            self._stream = ReferenceStream(desk.controller.references, timeout=0.1)
+
+    interface = Interface()
+    interface._stream.take(HELD + 0.2, None, None, 3.0)
+    handle = desk.send(start=desk.time + 1.0)
+    for _ in range(250):
+        desk.time = round(desk.time + 0.02, 6)
+        q, qd, _ = desk.reference
+        state = SimpleNamespace(q=q, qd=qd)
+        assert interface.proceed(desk.controller, state, desk.time) is None
+        desk.controller.update(q, qd, desk.time, desk.time)
+    assert handle.outcome == ('aborted', INVALID)
+    assert 'no reference_point in time' in handle.result.error_string
+    assert 'the reference that waited for its start is dropped' in desk.logger.lines
+    assert np.abs(desk.reference[0] - HELD).max() < 0.05
+
+
+def test_a_goal_does_not_succeed_by_the_end_of_another_reference(desk):
+    handle = desk.send()
+    desk.see(0.5)
+    desk.controller.references.hold(desk.reference[0])  # and nobody is told
+    desk.see(2.0)
+    assert handle.outcome == ('aborted', INVALID)
+    assert handle.result.error_string == 'another reference is followed'
+
+
 def test_a_node_that_is_not_active_says_so(desk):
     handle = Handle(None)
     desk.goals.take(handle, None, 0.0)

@@ -207,6 +207,7 @@ class ReferenceFollower:
                 follows no references.
             LateTrajectoryError: the reference starts in the past.
         """
+        self.check_accepting()
         self._check_duration(np.asarray(times, np.float64).max(initial=0.0))
 
         def asked_from(before: Trajectory, at: float) -> Trajectory:
@@ -233,11 +234,14 @@ class ReferenceFollower:
 
         return self._planned(asked_from, start_time, lead)
 
-    def _check_duration(self, end: float) -> None:
+    def check_accepting(self) -> None:
+        """Raise TrajectoryError if the control law follows no references."""
         if not self._accepting:
             raise TrajectoryError(
                 'the machine is guided by hand: control law "gravity" follows no references'
             )
+
+    def _check_duration(self, end: float) -> None:
         if end > self._bounds.duration:
             raise TrajectoryError(
                 f'reference takes {end:.6g} s, expected at most {self._bounds.duration:g} s'
@@ -267,8 +271,10 @@ class ReferenceFollower:
                 expected to be replaced by the next one.
 
         Raises:
-            TrajectoryError: there is no present reference, or references are shaped.
+            TrajectoryError: there is no present reference, references are shaped, or the control
+                law follows none.
         """
+        self.check_accepting()
         self._followed()
         if self._shaping is not None:
             raise TrajectoryError('a reference that is to be shaped cannot begin at once')
