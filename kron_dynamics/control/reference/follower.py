@@ -97,6 +97,10 @@ class ReferenceFollower:
         """Acceleration limits of stops and motions to streamed setpoints, (n,), per s^2."""
         return self._acceleration_limit
 
+    def adopt_acceleration_limit(self, limit: FloatArray) -> None:
+        """Adopt other acceleration limits, (n,), per s^2: those for another payload."""
+        self._acceleration_limit = limit
+
     @property
     def present(self) -> Reference | None:
         """The reference followed now; None before the first."""
