@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from kron_dynamics.ros.trajectory_goals import TrajectoryGoals
 
 _WARN_PERIOD = 5.0
-_BROKE_OFF = 'no reference_point in time: stopping'
 # Approximate size of a point in a message, bytes: counts and time, and two numbers per joint.
 _POINT_BYTES, _JOINT_BYTES = 28, 16
 
@@ -136,10 +135,12 @@ class ReferenceInterface:
         waiting = references.waiting
         if self._stream is None or not self._stream.watch():
             return
-        self._logger.warning(_BROKE_OFF, throttle_duration_sec=_WARN_PERIOD)
+        self._logger.warning(
+            'no reference_point in time: stopping', throttle_duration_sec=_WARN_PERIOD
+        )
         if waiting is not None and references.waiting is not waiting:
             self._logger.warning('the reference that waited for its start is dropped')
-            self._input.replaced(f'the machine was stopped: {_BROKE_OFF}')
+            self._input.replaced('the machine was stopped: no reference_point in time')
 
     def values(self) -> dict[str, str]:
         """Return the current and the waiting reference, and statistics, as texts."""

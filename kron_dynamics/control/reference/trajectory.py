@@ -212,7 +212,7 @@ class Trajectory:
         return self._knots, self._pieces
 
     def breaks_between(self, begin: float, end: float) -> FloatArray:
-        """Return the breaks after a time and not after another one, ascending, s."""
+        """Return the K breaks after a time and not after another one, ascending, (K,), s."""
         first, last = (bisect_right(self._breaks, time) for time in (begin, end))
         return np.array(self._breaks[first:last])
 
