@@ -111,14 +111,7 @@ def assembled_controller(
     return TrackingController(
         rigid,
         law,
-        fault_hold(
-            settings.fault_action,
-            settings.hold_damping,
-            settings.period,
-            rigid,
-            flexible,
-            compensate_gravity='gravity' not in settings.terms.drive,
-        ),
+        fault_hold_of(settings, rigid, flexible),
         CommandGuard(settings.effort_limit, settings.rate_limit, rigid.joint_names),
         fault_action=settings.fault_action,
         start_tolerance=settings.start_tolerance,
@@ -152,26 +145,18 @@ def _law(
     """The control law; `vibrating` if the links vibrate along shaped references."""
     if settings.law not in LAWS:
         raise ParameterError(f'law is {settings.law!r}, expected one of {", ".join(LAWS)}')
-    kp, kd, effort_limit, terms = settings.kp, settings.kd, settings.effort_limit, settings.terms
+    kp, kd, terms = settings.kp, settings.kd, settings.terms
     ki = np.zeros(rigid.n) if settings.ki is None else settings.ki
     if settings.law == 'gravity':
-        return HandGuiding(
-            rigid,
-            settings.guiding_speed * rigid.model.velocity_limit,
-            period=settings.period,
-            damping=settings.guiding_damping,
-            friction_share=settings.guiding_friction,
-            flexible=flexible,
-            terms=terms,
-        )
+        return hand_guiding(settings, rigid, flexible)
     if settings.damping:
         return _damped_law(settings, rigid, flexible, q, background, vibrating)
     if settings.law == 'pd':
         independent = ProportionalDerivative(rigid, kp, kd, q)
         check_coupled(rigid, independent.inertia, kp, kd, ki, settings.period)
-        if not ki.any():
+        limit = limit_of_integral(settings, rigid)
+        if limit is None:
             return independent
-        limit = integral_limit(rigid, effort_limit, compensated='gravity' in terms.drive)
         return IntegralAction(independent, rigid, ki, kd, limit, inertia=independent.inertia)
     assert settings.law == 'computed_torque', f'no branch makes the law {settings.law!r}'
     check_decoupled(kp, kd, ki, settings.period, rigid.joint_names)
@@ -182,10 +167,36 @@ def _law(
         from kron_dynamics.control.vibration.flexible_torque import FlexibleTorque
 
         law = FlexibleTorque(computed, rigid, FlexibleFeedforward(flexible, vibrating=True))
-    if not ki.any():
-        return law
-    limit = integral_limit(rigid, effort_limit, compensated=terms.gravity_is_compensated)
-    return IntegralAction(law, rigid, ki, kd, limit)
+    limit = limit_of_integral(settings, rigid)
+    return law if limit is None else IntegralAction(law, rigid, ki, kd, limit)
+
+
+def hand_guiding(settings: ControlSettings, rigid: Robot, flexible: Robot) -> HandGuiding:
+    """Return the law 'gravity'; arguments and errors as for `assembled_controller`."""
+    return HandGuiding(
+        rigid,
+        settings.guiding_speed * rigid.model.velocity_limit,
+        period=settings.period,
+        damping=settings.guiding_damping,
+        friction_share=settings.guiding_friction,
+        flexible=flexible,
+        terms=settings.terms,
+    )
+
+
+def limit_of_integral(settings: ControlSettings, rigid: Robot) -> FloatArray | None:
+    """Return the largest efforts of the integral, shape (n,), N m or N; None without one.
+
+    Raises:
+        ParameterError: gravity uses all of a joint's effort limit; names the joint.
+    """
+    if settings.law == 'gravity' or settings.ki is None or not settings.ki.any():
+        return None
+    terms = settings.terms
+    compensated = (
+        'gravity' in terms.drive if settings.law == 'pd' else terms.gravity_is_compensated
+    )
+    return integral_limit(rigid, settings.effort_limit, compensated=compensated)
 
 
 def _damped_law(
@@ -241,6 +252,18 @@ def check_combinations(settings: ControlSettings) -> None:
             'neither terms nor drive_terms, expected it in drive_terms if the drives compensate '
             'it themselves'
         )
+
+
+def fault_hold_of(settings: ControlSettings, rigid: Robot, flexible: Robot) -> GravityHold | None:
+    """Return the law of the fault action `hold_gravity` by settings: see `fault_hold`."""
+    return fault_hold(
+        settings.fault_action,
+        settings.hold_damping,
+        settings.period,
+        rigid,
+        flexible,
+        compensate_gravity='gravity' not in settings.terms.drive,
+    )
 
 
 def fault_hold(

@@ -98,6 +98,10 @@ class HandGuiding(ControlLaw[LawState]):
         """Damping below the speed limit, 1/s."""
         return self._hold.damping
 
+    def adopt(self, other: HandGuiding) -> None:
+        """Adopt the range of damping and the damping of the law for another payload."""
+        self._hold.range, self._hold.damping = other._hold.range, other.damping
+
     def start(self, q: FloatArray) -> LawState:
         """Return an empty state."""
         return LawState()

@@ -131,6 +131,10 @@ class IntegralAction(ControlLaw[IntegralState]):
         """Largest efforts of the integral, shape (n,), N m or N."""
         return self._limit
 
+    def adopt_limit(self, limit: FloatArray) -> None:
+        """Adopt other largest efforts of the integral, shape (n,): those for another payload."""
+        self._limit = limit
+
     def start(self, q: FloatArray) -> IntegralState:
         """Return the state of a run from rest; the integral is 0."""
         m, n = len(self._ki), len(q)

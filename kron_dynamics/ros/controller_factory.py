@@ -48,16 +48,34 @@ def make_controller(
             each other.
         ModelError: flexible links buckle under their weight, or cannot be damped.
     """
+    settings = control_settings(parameters, robot)
+    require_strength(parameters, robot, q)
+    if settings.law != 'gravity':
+        tolerances = _tolerances(parameters, robot, q, settings.kp, settings.effort_limit)
+        settings = settings._replace(tolerances=tolerances)
+    if settings.shaping != 'none' or settings.damping:
+        _check_links(parameters, flexible)
+    return assembled_controller(settings, robot, flexible, q, background)
+
+
+def control_settings(parameters: ParameterSet, robot: Robot) -> ControlSettings:
+    """Return the settings of a controller, without tolerances of the tracking error.
+
+    Args:
+        parameters: parameters of dynamics_node, those of the joints included.
+        robot: the machine with rigid links.
+
+    Raises:
+        ParameterError: a gain or an effort limit is missing or unusable.
+    """
     joints = robot.joint_names
     guided = parameters.value('control_law') == 'gravity'
     kp, kd = (_gains(parameters, joints, gain, needed=not guided) for gain in ('kp', 'kd'))
-    effort_limit = effort_limits(parameters, robot)
-    require_strength(parameters, robot, q)
-    settings = ControlSettings(
+    return ControlSettings(
         kp=kp,
         kd=kd,
         ki=parameters.per_joint('gains.{joint}.ki', joints),
-        effort_limit=effort_limit,
+        effort_limit=effort_limits(parameters, robot),
         rate_limit=effort_rate_limits(parameters, robot),
         start_tolerance=parameters.per_joint('reference_start_tolerance.{joint}', joints),
         resolution=parameters.per_joint('position_resolution.{joint}', joints),
@@ -73,12 +91,8 @@ def make_controller(
         hold_damping=parameters.value('hold_damping') or None,
         shaping=parameters.value('reference_shaping'),
         damping=parameters.value('vibration_damping'),
-        tolerances=None if guided else _tolerances(parameters, robot, q, kp, effort_limit),
         bounds=reference_bounds(parameters, joints),
     )
-    if settings.shaping != 'none' or settings.damping:
-        _check_links(parameters, flexible)
-    return assembled_controller(settings, robot, flexible, q, background)
 
 
 def require_strength(parameters: ParameterSet, robot: Robot, q: FloatArray) -> None:

@@ -303,7 +303,8 @@ class DynamicsNode(LifecycleNode):
         if collision is not None and controller is not None:
             self._fault(controller, collision, now)
         if controller is not None:
-            self._references.proceed(controller, present, self._time)
+            problem = self._references.proceed(controller, present, self._time)
+            self._fault(controller, problem, now)
         if controller is not None and not controller.latch.faulted:
             command = controller.update(present.q, present.qd, self._time, now)
             if command is None:
@@ -329,16 +330,14 @@ class DynamicsNode(LifecycleNode):
         if not self._active or controller is None or supervision is None:
             return
         now = time.monotonic()
-        problem = supervision.problem(now)
-        if problem is not None:
-            self._fault(controller, problem, now)
+        self._fault(controller, supervision.problem(now), now)
         elapsed = now - self._last_command
         held = controller.longest_brake if self._brakes else 0.0
         if controller.latch.faulted and elapsed > held:
             self._send(controller.fault_effort_without_state(elapsed))
 
-    def _fault(self, controller: TrackingController, reason: str, now: float) -> None:
-        if controller.latch.trip(reason, now):
+    def _fault(self, controller: TrackingController, reason: str | None, now: float) -> None:
+        if reason is not None and controller.latch.trip(reason, now):
             self._report_fault(controller)
 
     def _report_fault(self, controller: TrackingController) -> None:

@@ -17,13 +17,17 @@ from rclpy.task import Future
 
 from kron_dynamics.carrying import CarryingRobot, PayloadChange, can_carry
 from kron_dynamics.control import JointStateAssembler
-from kron_dynamics.control.gravity_hold import GravityHold
+from kron_dynamics.control.payload_quantities import PayloadQuantities
 from kron_dynamics.control.tracking_controller import TrackingController
 from kron_dynamics.exceptions import KronDynamicsError, ModelError, ShapeError
 from kron_dynamics.model.payload import RigidPayload
 from kron_dynamics.robot import Robot
 from kron_dynamics.ros.configured_robot import ConfiguredRobot
-from kron_dynamics.ros.controller_factory import checked_fault_hold, require_strength
+from kron_dynamics.ros.controller_factory import (
+    checked_fault_hold,
+    control_settings,
+    require_strength,
+)
 from kron_dynamics.ros.description import ALLOWED, allowed_warnings
 from kron_dynamics.ros.parameters import ParameterSet
 from kron_dynamics.ros.worker import Worker
@@ -96,7 +100,7 @@ class PayloadService:
         self._present = present
         self._worker = Worker(node, 'payload')
         self._change: PayloadChange | None = None
-        self._hold: GravityHold | None = None
+        self._adopted: PayloadQuantities | None = None
         self._in_effect: Future[str] | None = None
         self._last = 0.0
         self._busy = False
@@ -133,10 +137,13 @@ class PayloadService:
             return response
         self._busy = True
         try:
-            configured, change, hold = await self._worker.run(self._prepared, request)
+            before = self._present()[1]
+            configured, change, adopted = await self._worker.run(self._prepared, request, before)
             if self._present()[0] is not configured:
                 raise ModelError('the node has been cleaned up meanwhile')
-            self._start(change, hold)
+            if self._present()[1] not in (None, before):
+                raise ModelError('the node has been activated meanwhile: set the payload again')
+            self._start(change, adopted)
             if self._in_effect is not None:
                 await self._in_effect
             response.success = True
@@ -154,10 +161,13 @@ class PayloadService:
         return str(request.link or self._parameters.value('payload.link') or present.tip_frame)
 
     def _prepared(
-        self, request: SetPayload.Request
-    ) -> tuple[ConfiguredRobot, PayloadChange, GravityHold | None]:
-        """Check a request and compile the kernels that it needs; runs in the worker thread."""
-        configured, controller, assembler = self._present()
+        self, request: SetPayload.Request, controller: TrackingController | None
+    ) -> tuple[ConfiguredRobot, PayloadChange, PayloadQuantities | None]:
+        """Check a request and compile the kernels that it needs; runs in the worker thread.
+
+        The quantities are those that an active controller has to adopt; None for no controller.
+        """
+        configured, _, assembler = self._present()
         if configured is None:
             raise ModelError('the node is not configured')
         robot, link = configured.flexible, self._link(request, configured)
@@ -178,11 +188,16 @@ class PayloadService:
             q = assembler.state(time.monotonic()).q
             if np.isfinite(q).all():
                 require_strength(self._parameters, after.rigid, q)
-        hold = checked_fault_hold(self._parameters, after.rigid, after)
-        return configured, PayloadChange(robot, after), hold
+        adopted = None
+        if controller is None:
+            checked_fault_hold(self._parameters, after.rigid, after)
+        else:
+            settings = control_settings(self._parameters, after.rigid)
+            adopted = PayloadQuantities.of(settings, after.rigid, after)
+        return configured, PayloadChange(robot, after), adopted
 
-    def _start(self, change: PayloadChange, hold: GravityHold | None) -> None:
-        self._change, self._hold = change, hold
+    def _start(self, change: PayloadChange, adopted: PayloadQuantities | None) -> None:
+        self._change, self._adopted = change, adopted
         if self._present()[1] is None:
             self._advance_to(1.0)
             return
@@ -208,9 +223,9 @@ class PayloadService:
         change.advance(share)
         if share < 1.0:
             return
-        if controller is not None and controller.hold is not None and self._hold is not None:
-            controller.hold.adopt(self._hold)
-        self._change = self._hold = None
+        if controller is not None and self._adopted is not None:
+            self._adopted.adopt(controller)
+        self._change = self._adopted = None
         self._timer.cancel()
         waiting, self._in_effect = self._in_effect, None
         if waiting is not None:

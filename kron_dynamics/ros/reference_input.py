@@ -22,6 +22,8 @@ from kron_dynamics.typing import IndexArray
 # shaping, to checking and to each of its points. If a job takes longer, as for a long motion or a
 # fast clock, the lead is doubled up to the longest one.
 _SHAPING, _CHECKING, _PER_POINT, _LONGEST_LEAD = 0.1, 0.05, 1e-4, 30.0
+# A stop that would need a longer lead, s, is not shaped: it must not wait.
+_LONGEST_STOP_LEAD = 0.5
 # Up to this number of points, checked in about a millisecond, no background job is needed.
 _FEW_POINTS = 50
 _NEWER = 'a newer reference replaced it'
@@ -159,7 +161,10 @@ class ReferenceInput:
         self._take(request, controller)
 
     def stop(self, controller: TrackingController, sender: Sender) -> None:
-        """Stop the machine on its path as soon as possible; pending references are refused."""
+        """Stop the machine on its path as soon as possible; pending references are refused.
+
+        Only a fault, which stops the machine itself, refuses a stop.
+        """
         for request in (self._waiting, self._under_way and self._under_way[0]):
             if request is not None:
                 self._refuse(request, TrajectoryError('the machine was told to stop'))
@@ -187,7 +192,10 @@ class ReferenceInput:
                     return
                 request, job, planned = self._under_way
                 self._under_way = None
-            elif self._waiting is not None and controller.references.stamp is not None:
+            elif self._waiting is not None and (
+                # Without a state answered it waits; in a fault it is refused, not kept for later.
+                controller.latch.faulted or controller.references.stamp is not None
+            ):
                 request, self._waiting = self._waiting, None
                 job, planned = None, None
             else:
@@ -240,7 +248,7 @@ class ReferenceInput:
                 joints=points.joints,
             )
         else:
-            planned = references.plan_stop(request.lead)
+            planned = references.plan_stop(request.lead, shaped=not request.at_once)
         self._under_way = request, self._done(planned.finish, request), planned
 
     def _done(self, work: Callable[[], Any], request: _Request) -> Future[Any]:
@@ -266,6 +274,8 @@ class ReferenceInput:
             self._accept(request, reference)
             return
         lead = 2.0 * max(request.lead, _CHECKING)
+        if request.points is None and lead > _LONGEST_STOP_LEAD:
+            request, lead = request._replace(at_once=True), 0.0
         if lead > _LONGEST_LEAD:
             raise TrajectoryError(
                 f'it took longer than {request.lead:g} s to check it, expected less'
@@ -305,4 +315,4 @@ class TopicSender:
         self._logger.warning(f'reference refused: {error}')
 
     def replaced(self, reason: str) -> None:
-        """Do nothing: the replacing reference is logged."""
+        """Do nothing: what replaces it is logged."""

@@ -105,23 +105,42 @@ class ReferenceInterface:
         """
         self._input.drop(reason)
 
-    def proceed(self, controller: TrackingController, state: AssembledState, time: float) -> None:
+    def proceed(
+        self, controller: TrackingController, state: AssembledState, time: float
+    ) -> str | None:
         """Follow references that are ready, and monitor stream and goals; called for each state.
 
         Args:
             controller: controller of the machine.
             state: measured state.
             time: time of the state, s.
+
+        Returns:
+            why the machine has to be stopped by a fault, or None.
         """
         self._input.proceed(controller)
         if controller.latch.faulted:
-            return
-        if self._stream is not None and self._stream.watch():
-            self._logger.warning(
-                'no reference_point in time: stopping', throttle_duration_sec=_WARN_PERIOD
-            )
+            return None
+        try:
+            self._watch_stream(controller)
+        except KronDynamicsError as error:
+            return f'the stream of reference points cannot be stopped: {error}'
         if self._goals is not None:
             self._goals.watch(controller, state.q, state.qd, time)
+        return None
+
+    def _watch_stream(self, controller: TrackingController) -> None:
+        """Stop a stream that broke off; raise KronDynamicsError if that fails."""
+        references = controller.references
+        waiting = references.waiting
+        if self._stream is None or not self._stream.watch():
+            return
+        self._logger.warning(
+            'no reference_point in time: stopping', throttle_duration_sec=_WARN_PERIOD
+        )
+        if waiting is not None and references.waiting is not waiting:
+            self._logger.warning('the reference that waited for its start is dropped')
+            self._input.replaced('the machine was stopped: no reference_point in time')
 
     def values(self) -> dict[str, str]:
         """Return the current and the waiting reference, and statistics, as texts."""

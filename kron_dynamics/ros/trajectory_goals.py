@@ -180,6 +180,11 @@ class TrajectoryGoals:
             assert self.settings is not None
             goal.next_feedback = time + self.settings.feedback_period
             goal.handle.publish_feedback(self._feedback(goal, monitor, wanted, state, time))
+        followed = controller.references.present
+        if time >= monitor.reference.start and followed is not monitor.reference:
+            # A goal that is told of its replacement has ended; none succeeds by another's end.
+            self.abort(goal, GoalOutcome(GoalCode.INVALID_GOAL, 'another reference is followed'))
+            return
         outcome = monitor.outcome(wanted[:2], *state, time)
         if outcome is None:
             return

@@ -170,6 +170,20 @@ def test_a_reference_that_comes_in_a_fault_is_refused(desk):
     assert not desk.worker.waiting
 
 
+def test_a_reference_that_comes_in_a_fault_before_the_first_state_is_refused_too(desk):
+    """It was kept, and moved the machine once the fault was cleared."""
+    desk.controller.start(HELD, np.full(2, np.nan))  # as activation and clearing do
+    desk.controller.latch.trip('collision', desk.time)
+    desk.input.drop('a fault stopped the machine: collision')
+    desk.refer()
+    assert desk.logger.lines == ['reference refused: a fault is latched: collision']
+    assert desk.controller.clear(None, HELD, np.full(2, np.nan))
+    for _ in range(5):
+        desk.see()
+        desk.worker.finish()
+    np.testing.assert_array_equal(desk.reference(10.0), HELD)
+
+
 def test_a_reference_is_not_followed_in_a_fault_that_came_while_it_was_shaped(desk):
     """Whoever latched the fault may not have told the input."""
     desk.refer()
@@ -179,6 +193,30 @@ def test_a_reference_is_not_followed_in_a_fault_that_came_while_it_was_shaped(de
     assert desk.logger.lines == ['reference refused: a fault is latched: stale']
     with pytest.raises(TrajectoryError, match='a fault is latched'):
         desk.controller.set_reference([1.0], [GOAL], None, None, start_time=desk.time)
+
+
+def test_a_stop_does_not_wait_for_a_shaper_that_takes_too_long(desk):
+    """Its start was put off again and again, until the motion had ended."""
+    from kron_dynamics.ros.reference_input import TopicSender
+
+    desk.refer(duration=20.0)
+    desk.worker.finish()
+    desk.see()
+    motion = desk.controller.references.waiting
+    desk.see(after=2.0)
+    desk.input.stop(desk.controller, TopicSender(desk.logger))
+    told = desk.time
+    while desk.controller.references.present is motion:
+        desk.see(after=0.1)
+        desk.see(after=motion.end / 40.0)  # longer than the lead of a shaped stop
+        desk.worker.finish()
+        assert desk.time < told + 5.0
+    stop = desk.controller.references.present
+    end = stop.followed.final_position
+    assert np.abs(end - GOAL).min() > 0.05
+    way = motion.followed.samples(np.linspace(0.0, 20.0, 5001))[0]
+    assert np.linalg.norm(way - end, axis=1).min() < 1e-3
+    assert not any('refused' in line for line in desk.logger.lines)
 
 
 def long_reference(robot, count):

@@ -52,3 +52,21 @@ def test_a_point_that_is_followed_ends_other_references(ros, why_not):
         said = {'refused': 'is odd', 'fault': 'it broke', 'inactive': 'not active'}[why_not]
         assert len(told) == 1 and told[0].startswith('reference_point refused: ')
         assert said in told[0]
+
+
+def test_a_stream_that_cannot_be_stopped_is_a_fault_and_does_not_end_the_node(ros):
+    from kron_dynamics.ros.reference_interface import ReferenceInterface
+
+    def watch():
+        raise TrajectoryError('the path is odd')
+
+    class Scripted(ReferenceInterface):
+        def __init__(self):
+            self._stream = SimpleNamespace(watch=watch)
+            self._input = SimpleNamespace(proceed=lambda controller: None)
+
+    controller = SimpleNamespace(
+        latch=SimpleNamespace(faulted=False), references=SimpleNamespace(waiting=None)
+    )
+    problem = Scripted().proceed(controller, None, 1.0)
+    assert problem == 'the stream of reference points cannot be stopped: the path is odd'

@@ -15,11 +15,17 @@ from kron_dynamics.control.reference.planning import (
     Reference,
     ReferenceBounds,
     ReferenceShaping,
+    still_arriving,
 )
 from kron_dynamics.control.reference.some_joints import widened
 from kron_dynamics.control.reference.stop import acceleration_limits, shortest_stop
 from kron_dynamics.control.reference.trajectory import Trajectory
-from kron_dynamics.exceptions import LateTrajectoryError, NonFiniteError, TrajectoryError
+from kron_dynamics.exceptions import (
+    KronDynamicsError,
+    LateTrajectoryError,
+    NonFiniteError,
+    TrajectoryError,
+)
 from kron_dynamics.model.joint_kinds import endless
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray, IndexArray
@@ -90,6 +96,10 @@ class ReferenceFollower:
     def acceleration_limit(self) -> FloatArray:
         """Acceleration limits of stops and motions to streamed setpoints, (n,), per s^2."""
         return self._acceleration_limit
+
+    def adopt_acceleration_limit(self, limit: FloatArray) -> None:
+        """Adopt other acceleration limits, (n,), per s^2: those for another payload."""
+        self._acceleration_limit = limit
 
     @property
     def present(self) -> Reference | None:
@@ -201,6 +211,7 @@ class ReferenceFollower:
                 follows no references.
             LateTrajectoryError: the reference starts in the past.
         """
+        self.check_accepting()
         self._check_duration(np.asarray(times, np.float64).max(initial=0.0))
 
         def asked_from(before: Trajectory, at: float) -> Trajectory:
@@ -227,27 +238,34 @@ class ReferenceFollower:
 
         return self._planned(asked_from, start_time, lead)
 
-    def _check_duration(self, end: float) -> None:
+    def check_accepting(self) -> None:
+        """Raise TrajectoryError if the control law follows no references."""
         if not self._accepting:
             raise TrajectoryError(
                 'the machine is guided by hand: control law "gravity" follows no references'
             )
+
+    def _check_duration(self, end: float) -> None:
         if end > self._bounds.duration:
             raise TrajectoryError(
                 f'reference takes {end:.6g} s, expected at most {self._bounds.duration:g} s'
             )
 
-    def plan_stop(self, lead: float = 0.0) -> PlannedReference:
+    def plan_stop(self, lead: float = 0.0, *, shaped: bool = True) -> PlannedReference:
         """Plan the shortest stop on the path of the present requested reference, then hold.
+
+        Finishing it does not fail: a stop that exceeds limits, as a motion at its limits may need
+        it, is not refused. If it cannot be shaped, the shaped reference stops on its own path.
 
         Args:
             lead: time from the last state to the start, s, available for finishing the plan.
+            shaped: whether to try to shape it.
 
         Raises:
             TrajectoryError: there is no reference.
         """
         self._followed()
-        return self._planned(self._stop_of, self._stamp or 0.0, lead)
+        return self._planned(self._stop_of, self._stamp or 0.0, lead, stop=True, shaped=shaped)
 
     def splice(self, trajectory: Trajectory) -> Reference:
         """Follow a trajectory from the last state on; drop the waiting reference.
@@ -257,8 +275,10 @@ class ReferenceFollower:
                 expected to be replaced by the next one.
 
         Raises:
-            TrajectoryError: there is no present reference, or references are shaped.
+            TrajectoryError: there is no present reference, references are shaped, or the control
+                law follows none.
         """
+        self.check_accepting()
         self._followed()
         if self._shaping is not None:
             raise TrajectoryError('a reference that is to be shaped cannot begin at once')
@@ -271,7 +291,13 @@ class ReferenceFollower:
         return shortest_stop(before, at, self._robot, *limits)
 
     def _planned(
-        self, asked_from: Callable[[Trajectory, float], Trajectory], start: float, lead: float
+        self,
+        asked_from: Callable[[Trajectory, float], Trajectory],
+        start: float,
+        lead: float,
+        *,
+        stop: bool = False,
+        shaped: bool = True,
     ) -> PlannedReference:
         if start != start:
             raise NonFiniteError('reference starts at time NaN')
@@ -290,11 +316,21 @@ class ReferenceFollower:
             start = max(start, self._stamp + lead)
         self._promote(start if self._stamp is None else self._stamp)
         present = self._followed()
-        past = self._still_arriving(start)
+        past = still_arriving([*self._past, present], start)
 
         def finish() -> Reference:
+            if not shaped:
+                return self._unshaped_stop(start, present)
             asked = asked_from(present.asked, start - present.start)
-            return self._finished(start, asked, past, present)
+            try:
+                followed = self._shaped(start, asked, past, present)
+            except KronDynamicsError:
+                if not stop:
+                    raise
+                return self._unshaped_stop(start, present)
+            if not stop:
+                check_trajectory(followed, self._robot, effort_limit=self._effort_limit)
+            return Reference(start, asked, followed)
 
         return PlannedReference(start, finish, present, self._stops)
 
@@ -331,39 +367,29 @@ class ReferenceFollower:
     def _promote(self, time: float) -> None:
         """Make the waiting reference the present one if its start time is reached."""
         if self._next is not None and time >= self._next.start:
-            self._past = self._still_arriving(self._next.start)
+            self._past = still_arriving([*self._past, self._followed()], self._next.start)
             self._present, self._next = self._next, None
 
-    def _still_arriving(self, time: float) -> list[Reference]:
-        """Earlier references whose delayed copies from the shaper may still act, in order."""
-        followed = [*self._past, self._followed()]
-        # Factor 2: mode frequencies vary, so a delay may exceed the one at the end of a motion.
-        longest = 2.0 * max(reference.added_time for reference in followed)
-        arriving: list[Reference] = []
-        until = time
-        for reference in reversed(followed):
-            if min(until, reference.start + reference.asked.duration) + longest <= time:
-                break
-            arriving.insert(0, reference)
-            until = reference.start
-        return arriving
+    def _unshaped_stop(self, start: float, present: Reference) -> Reference:
+        """The stop of the shaped reference itself."""
+        stop = self._stop_of(present.followed, start - present.start)
+        return Reference(start, stop, stop)
 
-    def _finished(
+    def _shaped(
         self, start: float, asked: Trajectory, past: list[Reference], present: Reference
-    ) -> Reference:
-        followed = asked
-        if self._shaping is not None:
-            from kron_dynamics.control.shaping.shape import shape_trajectory  # see load_solvers
+    ) -> Trajectory:
+        """The trajectory that is followed for a requested one; the same without shaping."""
+        if self._shaping is None:
+            return asked
+        from kron_dynamics.control.shaping.shape import shape_trajectory  # see load_solvers
 
-            q, qd, qdd = present.followed.sample(start - present.start)
-            # The new reference may differ by whole turns of continuous joints.
-            turns = asked.sample(0.0)[0] - present.asked.sample(start - present.start)[0]
-            followed = shape_trajectory(
-                asked,
-                self._shaping.modes_of,
-                self._shaping.kind,
-                past=[(reference.start - start, reference.asked) for reference in past],
-                start=(q + turns, qd, qdd),
-            )
-        check_trajectory(followed, self._robot, effort_limit=self._effort_limit)
-        return Reference(start, asked, followed)
+        q, qd, qdd = present.followed.sample(start - present.start)
+        # The new reference may differ by whole turns of continuous joints.
+        turns = asked.sample(0.0)[0] - present.asked.sample(start - present.start)[0]
+        return shape_trajectory(
+            asked,
+            self._shaping.modes_of,
+            self._shaping.kind,
+            past=[(reference.start - start, reference.asked) for reference in past],
+            start=(q + turns, qd, qdd),
+        )

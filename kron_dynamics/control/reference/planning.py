@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -60,6 +60,11 @@ class Reference(NamedTuple):
         return self.start + self.followed.duration
 
     @property
+    def shaped(self) -> bool:
+        """Whether shaping made the followed trajectory from the requested one."""
+        return self.followed is not self.asked
+
+    @property
     def added_time(self) -> float:
         """Time that shaping added to the duration, s."""
         return self.followed.duration - self.asked.duration
@@ -73,10 +78,32 @@ class PlannedReference:
         start: start time on the states' clock, s.
         finish: makes the reference. It raises TrajectoryError if the points are malformed, do not
             continue the present reference or exceed the limits, and ModelError if flexible links
-            lose stability.
+            lose stability; for a stop it does not raise.
     """
 
     start: float
     finish: Callable[[], Reference]
     _after: Reference
     _stops: int
+
+
+def still_arriving(followed: Sequence[Reference], time: float) -> list[Reference]:
+    """Return the references whose delayed copies from the shaper may still act at a time.
+
+    Args:
+        followed: one or more references followed one after the other, the present one last.
+        time: s.
+    """
+    # Factor 2: mode frequencies vary, so a delay may exceed the one at the end of a motion.
+    longest = 2.0 * max(reference.added_time for reference in followed)
+    arriving: list[Reference] = []
+    until = time
+    for reference in reversed(followed):
+        late = longest if reference.shaped else 0.0
+        if min(until, reference.start + reference.asked.duration) + late <= time:
+            break
+        arriving.insert(0, reference)
+        if not reference.shaped:  # nothing of what came before it arrives any more
+            break
+        until = reference.start
+    return arriving

@@ -24,14 +24,23 @@ _POSES = 32
 _SPEED = 1.0
 # Rate and acceleration that count as rest.
 _AT_REST = 1e-9
-# Fewest and most pieces of a stop.
-_FEWEST, _MOST = 24, 2000
+# Even pieces of a stop, most further ones, and the least size of a piece, as a share of the stop.
+_FEWEST, _MOST, _APART = 24, 2000, 1e-4
+# Samples of the time law that the breaks of the motion are found by.
+_FINE = 2001
 # Number of durations tried, number of them that are checked for accelerations too, and the factor
 # from one to the next.
 _TRIALS, _GENTLE, _LONGER = 10, 4, 1.5
 # Samples per piece at which limits are checked.
 _MOMENTS = 4
 _ROUNDING = 1.0 + 1e-6
+# Share of the effort limits that a stop may use, if otherwise the motion would go on to its
+# end: a motion that brakes at an effort limit cannot brake harder within it.
+_EXCESS = 1.05
+# Halvings of an interval until its ends are neighbouring numbers.
+_HALVINGS = 53
+# A time just before the end of a motion, s: there its acceleration may step.
+_BEFORE = 1e-9
 
 
 def stopped(trajectory: Trajectory, at: float, duration: float) -> Trajectory:
@@ -39,23 +48,51 @@ def stopped(trajectory: Trajectory, at: float, duration: float) -> Trajectory:
 
     The trajectory time is slowed down smoothly to a standstill: position, velocity and
     acceleration are continuous at the beginning, and the stop covers the trajectory times from
-    `at` to `at` + `duration` / 2.
+    `at` to `at` + `duration` / 2. Where the motion ends before that, so does the stop.
 
     Args:
         trajectory: the motion.
         at: trajectory time at which the stop begins, s; becomes time 0.
         duration: time until rest, above 0, s.
     """
-    knots = trajectory.breaks_between(at, at + 0.5 * duration)
-    count = int(np.clip(4 * knots, _FEWEST, _MOST))
-    u = np.linspace(0.0, 1.0, count + 1)
+    ahead = trajectory.duration - at
+    cut = 0.0 < ahead < 0.5 * duration
+    last = _slowed_until(ahead / duration) if cut else 1.0
+    u = _nodes(trajectory.breaks_between(at, at + min(ahead, 0.5 * duration)), at, duration, last)
     along = at + duration * (u - u**3 + 0.5 * u**4)
     speed = 1.0 - 3.0 * u**2 + 2.0 * u**3
     slowing = 6.0 * (u**2 - u) / duration
+    if cut:
+        along[-1] = trajectory.duration
     q, qd, qdd = trajectory.samples(along)
     v = qd * speed[:, np.newaxis]
     a = qdd * speed[:, np.newaxis] ** 2 + qd * slowing[:, np.newaxis]
-    return Trajectory.from_states(trajectory.joint_names, duration * u, (q, v, a))
+    arriving = a.copy()
+    if cut:
+        arriving[-1] = trajectory.sample(trajectory.duration - _BEFORE)[2] * speed[-1] ** 2
+    return Trajectory.from_states(trajectory.joint_names, duration * u, (q, v, a), arriving)
+
+
+def _nodes(breaks: FloatArray, at: float, duration: float, last: float) -> FloatArray:
+    """Normalised times of the states of a stop, from 0 to `last`: even ones, and the breaks.
+
+    The acceleration may change quickly at the breaks: a piece across would overshoot there.
+    """
+    even = np.linspace(0.0, last, _FEWEST + 1)
+    some = breaks[:: 1 + len(breaks) // _MOST]
+    fine = np.linspace(0.0, last, _FINE)
+    met = np.interp((some - at) / duration, fine - fine**3 + 0.5 * fine**4, fine)
+    u = np.union1d(even, met[met > _APART])
+    return u[np.diff(u, append=np.inf) > _APART]
+
+
+def _slowed_until(way: float) -> float:
+    """The u in [0, 1] at which ``u - u^3 + u^4 / 2``, which grows to 1/2, is `way`."""
+    low, high = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        u = 0.5 * (low + high)
+        low, high = (u, high) if u - u**3 + 0.5 * u**4 < way else (low, u)
+    return high
 
 
 def shortest_stop(
@@ -66,6 +103,10 @@ def shortest_stop(
     effort_limit: FloatArray,
 ) -> Trajectory:
     """Return the shortest of the tried stops on the path that keeps the machine's limits.
+
+    A motion that brakes at a limit can hardly be braked harder. If no stop before the end of the
+    motion keeps the limits, the one that exceeds them least is returned, as long as its efforts
+    exceed theirs by 5 % at most; otherwise one that goes on to the end of the motion.
 
     Args:
         trajectory: the motion, within the machine's limits.
@@ -80,20 +121,23 @@ def shortest_stop(
     duration = float(np.max(STEEPEST * np.abs(qd) / acceleration_limit, initial=1e-2))
     # The motion itself may exceed the acceleration limit.
     ahead = trajectory.samples(np.linspace(at, at + 0.5 * duration, _FEWEST))[2]
-    hardest = np.maximum(acceleration_limit, np.abs(ahead).max(axis=0)) * _ROUNDING
+    hardest = np.maximum(acceleration_limit, np.abs(ahead).max(axis=0))
+    least = highest = np.inf
     for trial in range(_TRIALS):
+        if at + 0.5 * duration >= trajectory.duration and highest <= _EXCESS:
+            break
         found = stopped(trajectory, at, duration)
+        duration *= _LONGER
         # On the same path at lower speed, only accelerations and efforts can exceed a limit.
         _, q, qd, qdd = found.grid(_MOMENTS)
-        if trial < _GENTLE and (np.abs(qdd) > hardest).any():
-            duration *= _LONGER
-            continue
         efforts = np.abs(robot.inverse_dynamics(q, qd, qdd) + robot.joint_friction(qd))
-        if (efforts <= effort_limit * _ROUNDING).all():
-            break
-        duration *= _LONGER
-    # If no trial keeps the limits, the slowest is used: the motion itself is at the limits.
-    return found
+        excess = float((efforts / effort_limit).max())
+        harder = float((np.abs(qdd) / hardest).max()) if trial < _GENTLE else 0.0
+        if max(excess, harder) <= _ROUNDING:
+            return found
+        if trial == 0 or max(excess, harder) < least:
+            least, highest, best = max(excess, harder), excess, found
+    return best
 
 
 def acceleration_limits(

@@ -91,9 +91,10 @@ class ReferenceStream:
 
         Raises:
             TrajectoryError: the setpoint is malformed, outside the limits or cannot be reached in
-                time.
+                time, or the control law follows no references.
         """
         try:
+            self._follower.check_accepting()
             trajectory, late = self._trajectory_to(q, qd, qdd, time_from_start)
             reference = self._follower.splice(trajectory)
         except TrajectoryError:
@@ -105,7 +106,10 @@ class ReferenceStream:
         return reference
 
     def watch(self) -> bool:
-        """Stop the machine if no setpoint arrived in time; return whether it was stopped now."""
+        """Stop the machine if no setpoint arrived in time; return whether it was stopped now.
+
+        The stop replaces a reference that waits for its start.
+        """
         stamp = self._follower.stamp
         if self._last is None or stamp is None or not self.active:
             self._last = None

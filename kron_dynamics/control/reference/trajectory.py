@@ -211,9 +211,10 @@ class Trajectory:
         """
         return self._knots, self._pieces
 
-    def breaks_between(self, begin: float, end: float) -> int:
-        """Return the number of breaks between two times, s."""
-        return bisect_right(self._breaks, end) - bisect_right(self._breaks, begin)
+    def breaks_between(self, begin: float, end: float) -> FloatArray:
+        """Return the K breaks after a time and not after another one, ascending, (K,), s."""
+        first, last = (bisect_right(self._breaks, time) for time in (begin, end))
+        return np.array(self._breaks[first:last])
 
     def sample(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return (q, qd, qdd), each (n,), at time t in s.

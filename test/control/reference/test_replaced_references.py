@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kron_dynamics.control import ReferenceBounds, ReferenceFollower, ReferenceShaping
-from kron_dynamics.exceptions import LateTrajectoryError, TrajectoryError
+from kron_dynamics.exceptions import LateTrajectoryError, ModelError, TrajectoryError
 
 HELD, GOAL, OTHER = np.array([0.2, -0.3]), np.array([0.5, 0.1]), np.array([-0.1, 0.3])
 LIMIT = np.array([120.0, 40.0])
@@ -141,7 +141,7 @@ def test_a_reference_does_not_start_in_days_nor_last_for_years(make):
 
 
 def test_given_acceleration_limits_are_those_of_stops(make):
-    quick, slow = (make(acceleration=np.array([a, a])) for a in (1.0, 0.2))
+    quick, slow = (make(acceleration=np.array([a, a])) for a in (2.0, 0.5))
     ends = []
     for follower in (quick, slow):
         move(follower)
@@ -155,3 +155,32 @@ def test_only_what_is_not_shaped_can_be_spliced(make):
     reference = move(follower)
     with pytest.raises(TrajectoryError, match='shaped'):
         follower.splice(reference.followed)
+
+
+def test_a_stop_that_cannot_be_shaped_is_that_of_what_is_followed(make):
+    """It was refused, and the motion went on to its end."""
+    asked = []
+
+    def modes_of(q):
+        if asked:
+            raise ModelError('the links buckle')
+        return MODES
+
+    follower = make(ReferenceShaping('zv', modes_of))
+    reference = move(follower)
+    answered(follower, 10.8)
+    asked.append('a stop')
+    path = reference.followed.samples(np.linspace(0.8, reference.followed.duration, 5001))[0]
+    stop = go(follower, follower.plan_stop(lead=0.1))
+    for before, after in zip(*accelerations(follower, 10.9), strict=True):
+        np.testing.assert_allclose(after, before, atol=0.05)
+    end = follower.sample(stop.end)[0]
+    for time in np.linspace(10.9, stop.end, 20):
+        assert np.linalg.norm(path - follower.sample(time)[0], axis=1).min() < 1e-4
+    assert np.linalg.norm(end - GOAL) > 0.01
+    # Nothing of the motion arrives later, and what is asked for next is shaped from rest.
+    asked.clear()
+    answered(follower, stop.end + 0.01)
+    move(follower, goal=HELD, start=stop.end + 0.01)
+    np.testing.assert_allclose(follower.sample(stop.end + 0.01)[0], end, atol=1e-12)
+    np.testing.assert_allclose(follower.sample(40.0)[0], HELD, atol=1e-9)

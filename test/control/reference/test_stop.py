@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sampled_runs import POSE, ROBOTS, machine
 
-from kron_dynamics.control import Trajectory, check_trajectory
+from kron_dynamics.control import ReferenceFollower, Trajectory, check_trajectory, retime
 from kron_dynamics.control.reference.stop import acceleration_limits, shortest_stop, stopped
 from kron_dynamics.exceptions import ParameterError
 
@@ -115,3 +116,33 @@ def test_combined_moves_each_joint_as_its_own_trajectory(arm, motion):
     held = Trajectory.combined(still, still, np.array([True, False]))
     assert held.duration == 0.0
     np.testing.assert_allclose(held.sample(3.0)[0], POINTS[1])
+
+
+@pytest.mark.parametrize('name', ROBOTS)
+def test_a_motion_at_its_effort_limits_can_always_be_stopped(kernel_cache, name):
+    """It could not, and went on: a motion that brakes at a limit cannot be braked harder."""
+    robot = machine(name)
+    limit, n = robot.model.effort_limit, robot.n
+    away = np.linspace(0.9, 0.4, n) * (-1.0) ** np.arange(n)
+    if name == 'stacker':
+        away = np.array([1.0, 0.02, -0.003])  # the wheels hardly reach their speed on the way
+    path = POSE[name] + np.outer([0.0, 1.0, 0.3], away)
+    motion = retime(robot, path, effort_limit=limit, friction=True).trajectory
+    follower = ReferenceFollower(robot, start_tolerance=np.ones(n), effort_limit=limit)
+    follower.hold(path[0])
+    follower.answered(10.0)
+    follower.splice(motion)
+    for at in np.linspace(0.0, motion.duration, 14)[1:-1]:
+        follower.answered(10.0 + at)
+        stop = follower.plan_stop().finish().followed
+        for got, wanted in zip(stop.sample(0.0), motion.sample(at), strict=True):
+            np.testing.assert_allclose(got, wanted, rtol=1e-9, atol=1e-9)
+        _, q, qd, qdd = stop.grid(9)
+        efforts = robot.inverse_dynamics(q, qd, qdd) + robot.joint_friction(qd)
+        assert (np.abs(efforts) <= 1.05 * limit).all()
+        # On the path, and not to its end, unless that is as near as the stop.
+        way = motion.samples(np.linspace(at, motion.duration, 4001))[0] / np.abs(away)
+        for place in q[:: len(q) // 20] / np.abs(away):
+            assert np.abs(way - place).max(axis=1).min() < 2e-3
+        if at < 0.25 * motion.duration:
+            assert np.abs((stop.final_position - path[-1]) / away).max() > 0.02

@@ -204,3 +204,34 @@ def test_a_point_far_ahead_does_not_stop_the_reference_that_replaces_it(rig):
     rig.run(1.1)
     assert rig.stream.counts.stops == 0
     np.testing.assert_allclose(rig.followed[-1][0], HELD + 0.1, atol=1e-9)
+
+
+def test_a_stream_that_breaks_off_outside_the_range_stops_there(rig):
+    """The stop was checked against the limits, and the refusal ended the node in motion."""
+    outside = np.array([0.2, 2.55])
+    rig.follower.hold(outside)
+    rig.follower.answered(rig.time)
+    rig.stream.take(np.array([0.2, 2.3]), None, None, 1.0)
+    rig.run(1.2)
+    assert rig.stream.counts.stops == 1
+    q, qd, _ = rig.followed[-1]
+    np.testing.assert_array_equal(qd, 0.0)
+    assert 2.5 < q[1] < outside[1]
+    assert rig.within_limits()
+
+
+def test_a_machine_guided_by_hand_follows_no_points(arm):
+    follower = ReferenceFollower(
+        arm, start_tolerance=np.ones(2), effort_limit=np.full(2, 1e3), accepting=False
+    )
+    follower.hold(HELD)
+    follower.answered(10.0)
+    stream, held = ReferenceStream(follower, TIMEOUT), follower.present
+    for point in (HELD + 0.01, HELD + 100.0):
+        with pytest.raises(TrajectoryError, match='guided by hand'):
+            stream.take(point, None, None, LOOKAHEAD)
+    with pytest.raises(TrajectoryError, match='guided by hand'):
+        follower.splice(held.followed)
+    assert stream.counts.refused == 2
+    assert not stream.active
+    assert follower.present is held

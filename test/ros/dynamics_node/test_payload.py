@@ -8,9 +8,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from geometry_msgs.msg import Point
 from kron_dynamics_msgs.srv import Linearize, SetPayload
 
 import kron_dynamics as kd
+from kron_dynamics.control.reference.stop import acceleration_limits
 from kron_dynamics.ros.payload_service import PayloadService
 
 pytestmark = pytest.mark.ros
@@ -53,6 +55,35 @@ def test_a_payload_set_while_inactive_is_in_the_first_command(bench, bench_robot
         bench.command(Q), bench_robot.gravity_vector(np.array(Q)), atol=1e-9
     )
     assert told(bench.client) == {}
+
+
+def test_limits_derived_at_activation_are_those_of_the_payload(bench, bench_robot):
+    bench.prepare(Q)
+
+    def shown():
+        values = {v.key: v.value for v in bench.client.next_status().values}
+        return [values[f'acceleration limit of {joint}'] for joint in bench_robot.joint_names]
+
+    loaded = kd.CarryingRobot(bench_robot, 'nozzle')
+    loaded.set_payload('nozzle', 2.0)
+    limit = np.minimum(bench_robot.model.effort_limit, 1e6)
+    before, after = (
+        [f'{value:.4g}' for value in acceleration_limits(robot, limit)]
+        for robot in (bench_robot, loaded)
+    )
+    assert before != after
+    assert shown() == before
+    assert bench.client.call(SetPayload, SERVICE, link='nozzle', mass=2.0).success
+    bench.client.wait_for(lambda: shown() == after, 'limits of the loaded machine')
+
+
+def test_hand_guiding_refuses_a_payload_that_it_cannot_brake(bench):
+    # With this period the machine alone can just be braked.
+    bench.prepare(Q, control_law='gravity', fault_action='zero', state_period=0.096)
+    below = Point(z=-0.3)
+    refused = bench.client.call(SetPayload, SERVICE, link='nozzle', mass=2.0, center_of_mass=below)
+    assert not refused.success
+    assert "control law 'gravity' cannot brake" in refused.message
 
 
 def test_deactivation_puts_what_is_under_way_into_effect(bench, bench_robot):

@@ -1,0 +1,100 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What takes the place of a goal that moves or waits ends it, with the reason."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from goal_desk import GOAL, HELD, INVALID, PATH, Desk, tolerance
+
+pytestmark = pytest.mark.ros
+
+
+@pytest.fixture
+def desk(ros):
+    return Desk()
+
+
+@pytest.mark.parametrize('why', ['cancelled', 'off the path'])
+def test_a_stop_beyond_the_limits_is_not_refused(desk, why):
+    """It was, where the motion itself is at its limits, and the motion went on to its end."""
+    handle = desk.send(path=[tolerance(desk.robot.joint_names[1], 0.03)])
+    desk.see(0.8)
+    motion = desk.controller.references.present
+    desk.controller.references._effort_limit = np.full(2, 1e-3)  # no stop keeps it
+    if why == 'cancelled':
+        handle.cancel()
+    else:
+        desk.off[1] = 0.04
+    desk.see(0.06)
+    desk.off[1] = 0.0
+    stop = desk.controller.references.present
+    assert stop is not motion
+    desk.see(stop.end - desk.time + 0.04)
+    assert handle.outcome == (('canceled', 0) if why == 'cancelled' else ('aborted', PATH))
+    assert not any('refused' in line for line in desk.logger.lines)
+    np.testing.assert_allclose(desk.reference[1], 0.0, atol=1e-9)
+
+
+def test_a_goal_that_waits_ends_when_the_stream_before_it_breaks_off(desk):
+    """It was dropped in silence, and succeeded where the stream had stopped."""
+    from kron_dynamics.control.reference.stream import ReferenceStream
+    from kron_dynamics.ros.reference_interface import ReferenceInterface
+
+    class Interface(ReferenceInterface):
+        def __init__(self):
+            self._input, self._goals, self._logger = desk.input, desk.goals, desk.logger
+            self._stream = ReferenceStream(desk.controller.references, timeout=0.1)
+
+    interface = Interface()
+    interface._stream.take(HELD + 0.2, None, None, 3.0)
+    handle = desk.send(start=desk.time + 1.0)
+    for _ in range(250):
+        desk.time = round(desk.time + 0.02, 6)
+        q, qd, _ = desk.reference
+        state = SimpleNamespace(q=q, qd=qd)
+        assert interface.proceed(desk.controller, state, desk.time) is None
+        desk.controller.update(q, qd, desk.time, desk.time)
+    assert handle.outcome == ('aborted', INVALID)
+    assert 'no reference_point in time' in handle.result.error_string
+    assert 'the reference that waited for its start is dropped' in desk.logger.lines
+    assert np.abs(desk.reference[0] - HELD).max() < 0.05
+
+
+def test_a_goal_does_not_succeed_by_the_end_of_another_reference(desk):
+    handle = desk.send()
+    desk.see(0.5)
+    desk.controller.references.hold(desk.reference[0])  # and nobody is told
+    desk.see(2.0)
+    assert handle.outcome == ('aborted', INVALID)
+    assert handle.result.error_string == 'another reference is followed'
+
+
+def test_a_newer_goal_or_reference_ends_the_one_before(desk):
+    first = desk.send()
+    desk.see(0.5)
+    second = desk.send(goal=HELD)
+    assert first.outcome == ('aborted', INVALID)
+    assert first.result.error_string == 'a newer reference replaced it'
+    desk.see(0.5)
+    desk.input.receive(
+        desk.send(goal=GOAL, duration=3.0).request.trajectory,
+        desk.controller,
+        desk.robot,
+        desk.time,
+    )
+    assert second.outcome == ('aborted', INVALID)
+    desk.see(4.0)
+    np.testing.assert_allclose(desk.reference[0], GOAL)
+
+
+@pytest.mark.parametrize('when', [0.5, 0.0])
+def test_a_fault_or_deactivation_aborts_with_the_reason(desk, when):
+    handle = desk.send()
+    desk.see(when)
+    desk.input.drop('a fault stopped the machine: stale')
+    assert handle.outcome == ('aborted', INVALID)
+    assert handle.result.error_string == 'a fault stopped the machine: stale'
