@@ -161,10 +161,11 @@ class TrackingController:
         Raises:
             ModelError: the flexible links have no stable equilibrium under gravity at q.
         """
-        self._law_state = self._law.start(q)
+        state = self._law.start(q)  # raises before anything is changed
         gravity = self._robot.gravity_vector(q)
         carried = np.where(np.isfinite(effort), effort, gravity)
         self._guard.reset(carried - self._terms.drive_effort(self._robot, q, np.zeros_like(q)))
+        self._law_state = state
         if self._errors is not None:
             self._errors.reset()
         self._references.hold(q)
@@ -347,8 +348,10 @@ class TrackingController:
             still_bad: what is wrong at this moment, or None.
             q: measured positions, shape (n,).
             effort: measured efforts, shape (n,).
+
+        Raises:
+            ModelError: the controller cannot start at q, see `start`; the fault stays latched.
         """
-        if not self.latch.clear(still_bad):
-            return False
-        self.start(q, effort)
-        return True
+        if still_bad is None:
+            self.start(q, effort)
+        return self.latch.clear(still_bad)
