@@ -88,6 +88,7 @@ class JointStateAssembler:
     values time out: the sensor may be dead while its publisher still runs.
 
     Times ``now`` are readings of one steady clock, in s; stamps are of the publishers' clock.
+    For one thread: `state`, too, changes what is stored.
     """
 
     def __init__(

@@ -27,6 +27,7 @@ from kron_dynamics.ros.controller_factory import checked_fault_hold, require_str
 from kron_dynamics.ros.description import ALLOWED, allowed_warnings
 from kron_dynamics.ros.parameters import ParameterSet
 from kron_dynamics.ros.worker import Worker
+from kron_dynamics.typing import FloatArray
 
 # Time between the steps of a change, s, and the largest number of steps made at once after a
 # delay of the executor, so that efforts do not jump then either.
@@ -133,7 +134,14 @@ class PayloadService:
             return response
         self._busy = True
         try:
-            configured, change, hold = await self._worker.run(self._prepared, request)
+            configured, controller, assembler = self._present()
+            if configured is None:
+                raise ModelError('the node is not configured')
+            q = None
+            if controller is not None and assembler is not None:
+                # Not in the worker: states arrive in this thread.
+                q = assembler.state(time.monotonic()).q
+            change, hold = await self._worker.run(self._prepared, request, configured, q)
             if self._present()[0] is not configured:
                 raise ModelError('the node has been cleaned up meanwhile')
             self._start(change, hold)
@@ -154,12 +162,16 @@ class PayloadService:
         return str(request.link or self._parameters.value('payload.link') or present.tip_frame)
 
     def _prepared(
-        self, request: SetPayload.Request
-    ) -> tuple[ConfiguredRobot, PayloadChange, GravityHold | None]:
-        """Check a request and compile the kernels that it needs; runs in the worker thread."""
-        configured, controller, assembler = self._present()
-        if configured is None:
-            raise ModelError('the node is not configured')
+        self, request: SetPayload.Request, configured: ConfiguredRobot, q: FloatArray | None
+    ) -> tuple[PayloadChange, GravityHold | None]:
+        """Check a request and compile the kernels that it needs; runs in the worker thread.
+
+        Args:
+            request: the request.
+            configured: the machine.
+            q: measured positions, shape (n,), rad or m, NaN where not fresh; None while no
+                commands are sent.
+        """
         robot, link = configured.flexible, self._link(request, configured)
         place = request.center_of_mass
         try:
@@ -174,12 +186,10 @@ class PayloadService:
             if error.__cause__ is not None:
                 text = f'{text}; the parameter {ALLOWED} can allow it'
             raise type(error)(text) from None
-        if controller is not None and assembler is not None:
-            q = assembler.state(time.monotonic()).q
-            if np.isfinite(q).all():
-                require_strength(self._parameters, after.rigid, q)
+        if q is not None and np.isfinite(q).all():
+            require_strength(self._parameters, after.rigid, q)
         hold = checked_fault_hold(self._parameters, after.rigid, after)
-        return configured, PayloadChange(robot, after), hold
+        return PayloadChange(robot, after), hold
 
     def _start(self, change: PayloadChange, hold: GravityHold | None) -> None:
         self._change, self._hold = change, hold
