@@ -143,11 +143,6 @@ class JointStateAssembler:
         self._store_newest()
         return np.array(self._values[0])
 
-    @property
-    def newest_stamp(self) -> float:
-        """Latest stamp of the values, s; minus infinity without any."""
-        return self._latest
-
     def reset(self) -> None:
         """Forget every value; the rejection counts are kept."""
         self._values.fill(np.nan)

@@ -247,14 +247,16 @@ class TrackingController:
         if problem is not None:
             self.latch.trip(problem, now)
             return None
-        state = self._law_state
+        state, guard = self._law_state, self._guard
         try:
             with np.errstate(
                 over='ignore', invalid='ignore'
             ):  # the guard rejects efforts that are not finite
                 effort = self._law(q, qd, reference, state, elapsed)
                 ahead = self._ahead(reference, time)
-            effort = self._guard.apply(effort if ahead is None else effort + ahead, elapsed)
+            wanted = effort if ahead is None else effort + ahead
+            # A publisher of other joints may send the same stamp, or an older one.
+            effort = guard.apply(wanted, elapsed) if elapsed > 0.0 else guard.replace(wanted)
             # Without the lead: the law would take it for saturation.
             state.set_applied_effort(effort if ahead is None else effort - ahead)
         except KronDynamicsError as error:  # any error of the law is a fault
