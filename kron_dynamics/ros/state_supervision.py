@@ -168,7 +168,7 @@ class StateSupervision:
     def problem(self, now: float) -> str | None:
         """Return why the states cannot be used, or None.
 
-        They are not fresh, implausible for longer than the timeout, or from two publishers.
+        They are not fresh, implausible for longer than the timeout, or from several publishers.
         """
         if (stale := self._assembler.state(now).problem()) is not None:
             if now - self._dropped > self._timeout:
@@ -213,6 +213,6 @@ class StateSupervision:
             for info in self._node.get_publishers_info_by_topic(topic)
         )
         return (
-            f"two sources give joint '{joint}' on {topic}, expected one; its publishers: "
+            f"several sources give joint '{joint}' on {topic}, expected one; its publishers: "
             f'{", ".join(nodes)}'
         )
