@@ -58,6 +58,9 @@ class CommandGuard:
             raise ParameterError(f'longest_step is {longest_step} s, expected a time above 0')
         self._longest_step = longest_step
         self._last: FloatArray | None = None
+        # The command before the last one, and the time between these two, for `replace`.
+        self._before: FloatArray | None = None
+        self._step = 0.0
         self._effort_saturations: IntArray = np.zeros(len(self._joint_names), dtype=np.int64)
         self._rate_saturations: IntArray = np.zeros(len(self._joint_names), dtype=np.int64)
 
@@ -96,6 +99,7 @@ class CommandGuard:
             NonFiniteError: tau0 is not finite; names the joints.
         """
         self._last = None if tau0 is None else self._within_effort_limit(self._checked(tau0))
+        self._before, self._step = self._last, 0.0
 
     def allowed(self, dt: float) -> tuple[FloatArray, FloatArray]:
         """Return the least and the greatest command that would pass, shape (n,) each, N m or N.
@@ -130,15 +134,34 @@ class CommandGuard:
         """
         wanted = self._checked(tau)
         if self._passes(wanted, dt):
+            self._before, self._step = self._last, dt
             self._last = np.array(wanted)
             return np.array(wanted)
         lower, upper = self.allowed(dt)
+        self._before, self._step = self._last, dt
         limited = self._within_effort_limit(wanted)
         safe = np.minimum(np.maximum(wanted, lower), upper)
         self._effort_saturations += limited != wanted
         self._rate_saturations += safe != limited
         self._last = safe
         return np.array(safe)
+
+    def replace(self, tau: ArrayLike) -> FloatArray:
+        """Return the command to send in place of the last one, at its time, shape (n,), N m or N.
+
+        The rate limit is that of the last command: around the one before it, with the time between
+        the two. So an answer to further measurements of the same time does not come a period late.
+
+        Args:
+            tau: the efforts wanted, shape (n,), in N m or N.
+
+        Raises:
+            ShapeError: tau has another shape.
+            NonFiniteError: tau is not finite; see `apply`.
+        """
+        wanted = self._checked(tau)
+        self._last = self._before
+        return self.apply(wanted, self._step)
 
     def _passes(self, wanted: FloatArray, dt: float) -> bool:
         """Whether a command is within all limits; plain floats are faster for few joints."""

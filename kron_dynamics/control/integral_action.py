@@ -31,6 +31,7 @@ class IntegralState(LawState):
     Attributes:
         inner: state of the inner law.
         z: integral of ki e, an acceleration, rad/s^2 or m/s^2.
+        before: z before the last call.
         next_z: z after the last call, whose applied effort has not been reported yet.
         wanted: efforts returned by that call, shape (n,), N m or N.
         inertia: inertia that converts z to efforts, shape (m, m).
@@ -41,6 +42,7 @@ class IntegralState(LawState):
 
     inner: LawState
     z: FloatArray
+    before: FloatArray
     next_z: FloatArray
     wanted: FloatArray
     inertia: FloatArray
@@ -142,6 +144,7 @@ class IntegralAction(ControlLaw[IntegralState]):
         return IntegralState(
             inner=self._law.start(q),
             z=zero,
+            before=zero,
             next_z=zero,
             wanted=np.zeros(n),
             inertia=np.eye(m),
@@ -162,14 +165,15 @@ class IntegralAction(ControlLaw[IntegralState]):
         effort = self._law(q, qd, reference, state.inner, elapsed)
         M = self._robot.mass_matrix(q) if self._inertia is None else self._inertia
         columns = M[:, self._active]
-        step = min(elapsed, _LONGEST_STEP)
+        if elapsed > 0.0:
+            state.before, state.elapsed = state.z, min(elapsed, _LONGEST_STEP)
         error = shorter_way(reference[0] - q, self._turns)[self._active]
-        z = state.z + step * self._ki * error
+        z = state.before + state.elapsed * self._ki * error
         integral = columns @ z
         bounded = np.minimum(np.maximum(integral, -self._limit), self._limit)
         if (bounded != integral).any() and np.isfinite(integral).all():
             z[:] = np.linalg.solve(columns[self._active], bounded[self._active])
-        state.next_z, state.elapsed = z, step
+        state.next_z = z
         state.inertia = columns[self._active]
         state.wanted = effort + bounded
         return state.wanted

@@ -88,6 +88,7 @@ class JointStateAssembler:
     values time out: the sensor may be dead while its publisher still runs.
 
     Times ``now`` are readings of one steady clock, in s; stamps are of the publishers' clock.
+    For one thread: `state`, too, changes what is stored.
     """
 
     def __init__(
@@ -141,11 +142,6 @@ class JointStateAssembler:
         """Last known positions, shape (n,), of any age; NaN where none was ever received."""
         self._store_newest()
         return np.array(self._values[0])
-
-    @property
-    def newest_stamp(self) -> float:
-        """Latest stamp of the values, s; minus infinity without any."""
-        return self._latest
 
     def reset(self) -> None:
         """Forget every value; the rejection counts are kept."""

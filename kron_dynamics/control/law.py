@@ -75,7 +75,8 @@ class ControlLaw(ABC, Generic[S]):
             qd: measured rates, shape (n,).
             reference: position, rate and acceleration of the reference, shape (n,) each.
             state: internal state of this run; updated in place.
-            elapsed: time since the last call, s; 0 at the first.
+            elapsed: time since the last call, s; 0 at the first, and for a state with further
+                measurements of the same time, whose efforts replace those of the last call.
 
         Raises:
             ModelError: the flexible links lose stability in this motion.

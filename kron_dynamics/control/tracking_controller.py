@@ -161,10 +161,11 @@ class TrackingController:
         Raises:
             ModelError: the flexible links have no stable equilibrium under gravity at q.
         """
-        self._law_state = self._law.start(q)
+        state = self._law.start(q)  # raises before anything is changed
         gravity = self._robot.gravity_vector(q)
         carried = np.where(np.isfinite(effort), effort, gravity)
         self._guard.reset(carried - self._terms.drive_effort(self._robot, q, np.zeros_like(q)))
+        self._law_state = state
         if self._errors is not None:
             self._errors.reset()
         self._references.hold(q)
@@ -246,14 +247,16 @@ class TrackingController:
         if problem is not None:
             self.latch.trip(problem, now)
             return None
-        state = self._law_state
+        state, guard = self._law_state, self._guard
         try:
             with np.errstate(
                 over='ignore', invalid='ignore'
             ):  # the guard rejects efforts that are not finite
                 effort = self._law(q, qd, reference, state, elapsed)
                 ahead = self._ahead(reference, time)
-            effort = self._guard.apply(effort if ahead is None else effort + ahead, elapsed)
+            wanted = effort if ahead is None else effort + ahead
+            # A publisher of other joints may send the same stamp, or an older one.
+            effort = guard.apply(wanted, elapsed) if elapsed > 0.0 else guard.replace(wanted)
             # Without the lead: the law would take it for saturation.
             state.set_applied_effort(effort if ahead is None else effort - ahead)
         except KronDynamicsError as error:  # any error of the law is a fault
@@ -347,8 +350,10 @@ class TrackingController:
             still_bad: what is wrong at this moment, or None.
             q: measured positions, shape (n,).
             effort: measured efforts, shape (n,).
+
+        Raises:
+            ModelError: the controller cannot start at q, see `start`; the fault stays latched.
         """
-        if not self.latch.clear(still_bad):
-            return False
-        self.start(q, effort)
-        return True
+        if still_bad is None:
+            self.start(q, effort)
+        return self.latch.clear(still_bad)

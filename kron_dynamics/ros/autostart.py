@@ -9,16 +9,23 @@ from collections.abc import Callable
 
 from lifecycle_msgs.msg import State
 from rclpy.clock import Clock
-from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
+from rclpy.lifecycle import (
+    LifecycleNode,
+    LifecycleState,
+    ManagedEntity,
+    TransitionCallbackReturn,
+)
 
 _PERIOD = 0.1  # between checks, s
 _WAIT_PERIOD = 5.0  # between log messages while waiting, and between activation attempts, s
 
 
-class Autostart:
+class Autostart(ManagedEntity):
     """Configures and activates a node once, each as soon as it can succeed.
 
     A description with which configuration or activation fails is dropped when another arrives.
+    It ends once the node is active, by whomever, and when somebody else cleans it up: a node that
+    was switched off by hand must not start on its own.
     """
 
     def __init__(
@@ -46,11 +53,31 @@ class Autostart:
         self._failed = failed
         self._tried: object | None = None
         self._next_try = 0.0
-        self._timer = node.create_timer(_PERIOD, self._step, clock=clock)
+        self._acting = False
+        node.add_managed_entity(self)
+        self._timer = node.create_timer(_PERIOD, self._check, clock=clock)
 
     def cancel(self) -> None:
         """Stop checking."""
         self._timer.cancel()
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Stop checking: the node has been activated, here or by hand."""
+        self.cancel()
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Stop checking if the node is cleaned up by hand."""
+        if not self._acting:
+            self.cancel()
+        return TransitionCallbackReturn.SUCCESS
+
+    def _check(self) -> None:
+        self._acting = True
+        try:
+            self._step()
+        finally:
+            self._acting = False
 
     def _step(self) -> None:
         state = self._node._state_machine.current_state[0]
@@ -60,7 +87,7 @@ class Autostart:
                 self._waiting(self._node.resolve_topic_name('robot_description'))
             elif description is not self._tried:
                 self._tried, self._next_try = description, 0.0
-                self._check(self._node.trigger_configure())
+                self._require(self._node.trigger_configure())
         elif state == State.PRIMARY_STATE_INACTIVE:
             if description is not self._tried:
                 self._node.trigger_cleanup()
@@ -68,13 +95,11 @@ class Autostart:
                 self._waiting(what)
             elif time.monotonic() >= self._next_try:
                 self._next_try = time.monotonic() + _WAIT_PERIOD
-                if self._check(self._node.trigger_activate()):
-                    self.cancel()
+                self._require(self._node.trigger_activate())
 
-    def _check(self, outcome: TransitionCallbackReturn) -> bool:
+    def _require(self, outcome: TransitionCallbackReturn) -> None:
         if outcome != TransitionCallbackReturn.SUCCESS:
             self._failed()
-        return bool(outcome == TransitionCallbackReturn.SUCCESS)
 
     def _waiting(self, what: str) -> None:
         self._node.get_logger().info(

@@ -56,7 +56,6 @@ from kron_dynamics.ros.unknown_parameters import refuse_unknown_parameters
 from kron_dynamics.typing import FloatArray
 
 _SUCCESS, _FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
-_WARN_PERIOD = 5.0
 
 
 class DynamicsNode(LifecycleNode):
@@ -258,10 +257,8 @@ class DynamicsNode(LifecycleNode):
             raise ParameterError(f'autostart failed: {self._notes.get("error", "see above")}')
 
     def _simulated_time_forbidden(self) -> bool:
-        return bool(
-            self._settings.value('use_sim_time')
-            and not self._settings.value('allow_commands_in_sim_time')
-        )
+        value = self._settings.value
+        return bool(value('use_sim_time') and not value('allow_commands_in_sim_time'))
 
     def _note_error(self, what: str, error: Exception) -> None:
         self._notes['error'] = ' '.join(str(error).split())
@@ -365,7 +362,10 @@ class DynamicsNode(LifecycleNode):
         else:
             now = time.monotonic()
             present, problem = assembler.state(now), supervision.obstacle(now)
-            response.success = controller.clear(problem, present.q, present.effort)
+            try:
+                response.success = controller.clear(problem, present.q, present.effort)
+            except KronDynamicsError as error:
+                problem = ' '.join(str(error).split())
             response.message = problem or 'fault cleared: holding the measured position'
             self.get_logger().info(f'clear_fault: {response.message}')
             self._publish_diagnostics()

@@ -106,8 +106,10 @@ class ExternalEffortOutput:
         """
         monitor = self._monitor
         if controller is not self._controller:
-            # Joint parameters may change until the node is active.
+            # Parameters may change until the node is active, and contradict each other meanwhile.
             self._controller = controller
+            if controller is not None:
+                monitor.terms = effort_terms(self._parameters)
             monitor.thresholds = self._thresholds(active=controller is not None)
         if self._until_check > 0 and not monitor.watches_for_collisions:
             self._until_check -= 1

@@ -31,6 +31,7 @@ from kron_dynamics.ros.controller_factory import (
 from kron_dynamics.ros.description import ALLOWED, allowed_warnings
 from kron_dynamics.ros.parameters import ParameterSet
 from kron_dynamics.ros.worker import Worker
+from kron_dynamics.typing import FloatArray
 
 # Time between the steps of a change, s, and the largest number of steps made at once after a
 # delay of the executor, so that efforts do not jump then either.
@@ -137,11 +138,19 @@ class PayloadService:
             return response
         self._busy = True
         try:
-            before = self._present()[1]
-            configured, change, adopted = await self._worker.run(self._prepared, request, before)
+            configured, controller, assembler = self._present()
+            if configured is None:
+                raise ModelError('the node is not configured')
+            q = None
+            if controller is not None and assembler is not None:
+                # Not in the worker: states arrive in this thread.
+                q = assembler.state(time.monotonic()).q
+            change, adopted = await self._worker.run(
+                self._prepared, request, configured, controller, q
+            )
             if self._present()[0] is not configured:
                 raise ModelError('the node has been cleaned up meanwhile')
-            if self._present()[1] not in (None, before):
+            if self._present()[1] not in (None, controller):
                 raise ModelError('the node has been activated meanwhile: set the payload again')
             self._start(change, adopted)
             if self._in_effect is not None:
@@ -161,15 +170,24 @@ class PayloadService:
         return str(request.link or self._parameters.value('payload.link') or present.tip_frame)
 
     def _prepared(
-        self, request: SetPayload.Request, controller: TrackingController | None
-    ) -> tuple[ConfiguredRobot, PayloadChange, PayloadQuantities | None]:
+        self,
+        request: SetPayload.Request,
+        configured: ConfiguredRobot,
+        controller: TrackingController | None,
+        q: FloatArray | None,
+    ) -> tuple[PayloadChange, PayloadQuantities | None]:
         """Check a request and compile the kernels that it needs; runs in the worker thread.
 
-        The quantities are those that an active controller has to adopt; None for no controller.
+        Args:
+            request: the request.
+            configured: the machine.
+            controller: the active controller, or None.
+            q: measured positions, shape (n,), rad or m, NaN where not fresh; None while no
+                commands are sent.
+
+        Returns:
+            the change, and what an active controller has to adopt; None without one.
         """
-        configured, _, assembler = self._present()
-        if configured is None:
-            raise ModelError('the node is not configured')
         robot, link = configured.flexible, self._link(request, configured)
         place = request.center_of_mass
         try:
@@ -184,17 +202,15 @@ class PayloadService:
             if error.__cause__ is not None:
                 text = f'{text}; the parameter {ALLOWED} can allow it'
             raise type(error)(text) from None
-        if controller is not None and assembler is not None:
-            q = assembler.state(time.monotonic()).q
-            if np.isfinite(q).all():
-                require_strength(self._parameters, after.rigid, q)
+        if q is not None and np.isfinite(q).all():
+            require_strength(self._parameters, after.rigid, q)
         adopted = None
         if controller is None:
             checked_fault_hold(self._parameters, after.rigid, after)
         else:
             settings = control_settings(self._parameters, after.rigid)
             adopted = PayloadQuantities.of(settings, after.rigid, after)
-        return configured, PayloadChange(robot, after), adopted
+        return PayloadChange(robot, after), adopted
 
     def _start(self, change: PayloadChange, adopted: PayloadQuantities | None) -> None:
         self._change, self._adopted = change, adopted

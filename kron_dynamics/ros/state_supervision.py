@@ -38,7 +38,8 @@ class Received(NamedTuple):
     Attributes:
         state: state to be answered; None if it is incomplete or not plausible.
         stamp: stamp of the message.
-        time: the stamp in s, or the arrival time if it is 0; None if the message was dropped.
+        time: the stamp in s, or the arrival time if it is 0; that of an earlier message if it is
+            later; None if the message was dropped.
         problem: fault of the states or the machine, as text; None if there is none.
     """
 
@@ -71,6 +72,8 @@ class StateSupervision:
         self.take_up_settings()
         self._timeout = settings.value('state_timeout')
         self._clock = -np.inf  # latest time of a state without a stamp, s
+        self._time = -np.inf  # latest time of any state, s
+        self._times = np.full(robot.n, -np.inf)  # of the positions, s
         self._plausible_at: float | None = None
         self._dropped = -np.inf
         self._implausibility: str | None = None
@@ -109,7 +112,7 @@ class StateSupervision:
         problem, behind = None, -np.inf if clock is None else self._clock - clock
         if behind > _CLOCK_STEP:
             self._assembler.reset()
-            self._gate.reset()
+            self._restart()
             problem = "the node's clock stepped back, and joint_states have no stamps"
         if 0.0 < behind <= _CLOCK_STEP:
             outcome = self._assembler.reject('clock stepped back')
@@ -126,14 +129,15 @@ class StateSupervision:
             )
             return Received(None, stamp, None, problem)
         if outcome is SampleOutcome.RESTARTED:
-            self._gate.reset()
+            self._restart()
             problem = 'stamps of joint_states stepped back'
         # Of publishers that share the joints, one may always be older than the other.
-        time = max(stamped, self._assembler.newest_stamp) if clock is None else clock
+        self._time = time = max(stamped if clock is None else clock, self._time)
         state = self._assembler.state(now)
+        self._times[state.ages[0] == 0.0] = time
         if not state.ready:
             return Received(None, stamp, time, problem)
-        verdict = self._judge(state, time, now)
+        verdict = self._judge(state, now)
         if not verdict.plausible:
             return Received(None, stamp, time, problem)
         return Received(state, stamp, time, problem or verdict.problem)
@@ -141,8 +145,13 @@ class StateSupervision:
     def _clock_time(self) -> float:
         return float(self._node.get_clock().now().nanoseconds * 1e-9)
 
-    def _judge(self, state: AssembledState, stamp: float, now: float) -> Verdict:
-        verdict = self._gate.judge(state.q, state.qd, stamp)
+    def _restart(self) -> None:
+        """Begin anew at an earlier time."""
+        self._gate.reset()
+        self._time = -np.inf
+
+    def _judge(self, state: AssembledState, now: float) -> Verdict:
+        verdict = self._gate.judge(state.q, state.qd, self._times)
         if verdict.plausible:
             self._plausible_at = now
             self._implausibility = None
@@ -159,7 +168,7 @@ class StateSupervision:
     def problem(self, now: float) -> str | None:
         """Return why the states cannot be used, or None.
 
-        They are not fresh, implausible for longer than the timeout, or from two publishers.
+        They are not fresh, implausible for longer than the timeout, or from several publishers.
         """
         if (stale := self._assembler.state(now).problem()) is not None:
             if now - self._dropped > self._timeout:
@@ -204,6 +213,6 @@ class StateSupervision:
             for info in self._node.get_publishers_info_by_topic(topic)
         )
         return (
-            f"two sources give joint '{joint}' on {topic}, expected one; its publishers: "
+            f"several sources give joint '{joint}' on {topic}, expected one; its publishers: "
             f'{", ".join(nodes)}'
         )

@@ -76,6 +76,25 @@ def test_no_sequence_of_commands_leaves_the_limits(first, commands):
         last = sent
 
 
+@given(
+    first=efforts,
+    commands=st.lists(st.tuples(steps, st.lists(efforts, min_size=1, max_size=3)), max_size=8),
+)
+def test_only_the_last_command_of_a_time_counts(first, commands):
+    checked, once = guard(), guard()
+    checked.reset(first)
+    once.reset(first)
+    np.testing.assert_array_equal(checked.replace([5.0, -5.0]), np.clip(first, -EFFORT, EFFORT))
+    for dt, wanted in commands:
+        sent = checked.apply(wanted[0], dt)
+        with pytest.raises(NonFiniteError, match="'luff': nan"):
+            checked.replace([0.0, np.nan])
+        np.testing.assert_array_equal(checked.last, sent)
+        for tau in wanted[1:]:
+            sent = checked.replace(tau)
+        np.testing.assert_array_equal(sent, once.apply(wanted[-1], dt))
+
+
 @given(tau=efforts, dt=steps)
 def test_a_command_held_is_reached(tau, dt):
     checked = guard()

@@ -80,6 +80,17 @@ class ExternalEffortMonitor:
         self._watches = bool(np.isfinite(self._thresholds).any())
 
     @property
+    def terms(self) -> EffortTerms:
+        """Model terms that the drives add to commands; others make the observer start anew."""
+        return self._terms
+
+    @terms.setter
+    def terms(self, terms: EffortTerms) -> None:
+        if terms != self._terms:
+            self._terms = terms
+            self.reset()
+
+    @property
     def watches_for_collisions(self) -> bool:
         """Whether any joint has a threshold."""
         return self._watches

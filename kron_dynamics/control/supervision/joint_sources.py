@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Detection of two publishers that publish the same joint."""
+"""Detection of several publishers that publish the same joint."""
 
 from __future__ import annotations
 
@@ -9,28 +9,43 @@ from math import isfinite
 
 from kron_dynamics.typing import FloatArray
 
-# After this number of consecutive messages of one publisher, the other one is regarded as gone.
+# After this number of messages of others, following the first of them, a publisher is regarded as
+# gone.
 _GONE = 50
 
 
 class _Joint:
-    """Publishers of a joint's position: the last one, the one before, and messages since."""
+    """Publishers of a joint's position: the last one, and others of the last messages."""
 
     def __init__(self, source: bytes) -> None:
         self.source = source
-        self.before: bytes | None = None
-        self.alone = 0
         self.doubled = False
+        self._alone = 0
+        # For each other publisher the number of messages since its last one.
+        self._others: dict[bytes, int] = {}
 
     def count_alone(self, messages: int) -> None:
-        """Count consecutive messages of the last publisher; the other one may be gone."""
-        self.alone += messages
-        if self.alone >= _GONE:
-            self.before, self.doubled = None, False
+        """Count consecutive messages of the last publisher; the others may be gone."""
+        self._alone += messages
+        self._age_others(messages)
+        if self._alone >= _GONE:
+            self.doubled = False
+
+    def change(self, source: bytes) -> None:
+        """Count a message of another publisher than the last one."""
+        self._age_others(1)
+        if self._others.pop(source, None) is not None:
+            self.doubled = True
+        self._others[self.source] = 0
+        self.source, self._alone = source, 0
+
+    def _age_others(self, messages: int) -> None:
+        aged = ((source, since + messages) for source, since in self._others.items())
+        self._others = {source: since for source, since in aged if since <= _GONE}
 
 
 class JointSources:
-    """Detects several publishers that alternate in publishing the position of one joint.
+    """Detects publishers, two or more, that publish the position of one joint in turn.
 
     A publisher that replaces another, as after a restart, is allowed; so are publishers that split
     the joints or quantities between them.
@@ -47,7 +62,7 @@ class JointSources:
 
     @property
     def doubled(self) -> str | None:
-        """A joint that two publishers publish now; None if there is none."""
+        """A joint that several publishers publish now; None if there is none."""
         return self._doubled
 
     def note(
@@ -77,6 +92,5 @@ class JointSources:
             elif source == joint.source:
                 joint.count_alone(1)
             else:
-                joint.doubled = source == joint.before
-                joint.source, joint.before, joint.alone = source, joint.source, 0
+                joint.change(source)
         self._doubled = next((name for name, joint in self._joints.items() if joint.doubled), None)

@@ -82,7 +82,8 @@ class StateGate:
         self._jump = position_jump
         self._factor = velocity_factor
         self._turns = whole_turns(endless(model.joint_types))
-        self._last: tuple[list[float], float] | None = None
+        # Positions of the last plausible state, and when they were measured.
+        self._last: tuple[list[float], list[float]] | None = None
         self._quick: IntArray = np.zeros(len(self._names), dtype=np.int64)
         self._too_fast_before = False
         self._jumped = False
@@ -104,45 +105,45 @@ class StateGate:
         self._quick[:] = 0
         self._too_fast_before = self._jumped = False
 
-    def judge(self, q: FloatArray, qd: FloatArray, stamp: float) -> Verdict:
+    def judge(self, q: FloatArray, qd: FloatArray, stamp: float | FloatArray) -> Verdict:
         """Return whether a state is plausible, and its problem.
 
         Args:
             q: measured positions, shape (n,), rad or m, finite.
             qd: measured velocities, shape (n,), finite.
-            stamp: stamp of the state, s.
+            stamp: time of the state, s; or of each position, shape (n,), as publishers may split
+                the joints.
         """
-        if not self._jumped and self._is_ordinary(q, qd, stamp):
-            self._last = q.tolist(), stamp
+        times = np.full(len(q), stamp)
+        if not self._jumped and self._is_ordinary(q, qd, times):
+            self._last = q.tolist(), times.tolist()
             return _ORDINARY
         with np.errstate(over='ignore', invalid='ignore'):
-            reason = self._implausibility(q, qd, stamp)
+            reason = self._implausibility(q, qd, times)
             if reason is not None:
                 return Verdict(False, reason)
             problem = self._lasting_jump(q) if self._jumped else None
-            self._last, self._jumped = (q.tolist(), stamp), False
+            self._last, self._jumped = (q.tolist(), times.tolist()), False
             return Verdict(True, problem or self._counted_violation(q, qd))
 
-    def _is_ordinary(self, q: FloatArray, qd: FloatArray, stamp: float) -> bool:
+    def _is_ordinary(self, q: FloatArray, qd: FloatArray, times: FloatArray) -> bool:
         """Whether a state is within all limits, without wrap-around of a continuous joint.
 
         Fast check: nearly every state passes it and needs no other.
         """
         if self._last is None or self._too_fast_before:
             return False
-        before, last_stamp = self._last
-        elapsed = max(stamp - last_stamp, 0.0)
         # Plain floats: for few joints they are faster than NumPy, whose functions first have to
         # be loaded into the processor's cache after a pause.
-        for x, v, was, (middle, half, limit, quickest, jump) in zip(
-            q.tolist(), qd.tolist(), before, self._bounds, strict=True
+        for x, v, time, was, then, (middle, half, limit, quickest, jump) in zip(
+            q.tolist(), qd.tolist(), times.tolist(), *self._last, self._bounds, strict=True
         ):
             in_limits = abs(x - middle) <= half and abs(v) <= limit
-            if not (in_limits and abs(x - was) <= quickest * elapsed + jump):
+            if not (in_limits and abs(x - was) <= quickest * max(time - then, 0.0) + jump):
                 return False
         return True
 
-    def _implausibility(self, q: FloatArray, qd: FloatArray, stamp: float) -> str | None:
+    def _implausibility(self, q: FloatArray, qd: FloatArray, times: FloatArray) -> str | None:
         limit = self._velocity_limit
         speed = np.abs(qd)
         far, absurd = impossible(self._model, q, qd)
@@ -153,14 +154,14 @@ class StateGate:
             return self._velocity(qd, absurd, f'more than {_ABSURD:g} times its limit')
         if self._last is None:
             return None
-        before, last_stamp = np.array(self._last[0]), self._last[1]
-        elapsed = max(stamp - last_stamp, 0.0)
+        before = np.array(self._last[0])
+        elapsed = np.maximum(times - self._last[1], 0.0)
         step = np.abs(shorter_way(q - before, self._turns))
         if (jumped := step > _QUICKEST * limit * elapsed + self._jump).any():
             k, self._jumped = int(np.argmax(jumped)), True
             return (
                 f"position of joint '{self._names[k]}' jumped from {before[k]:.6g} to {q[k]:.6g} "
-                f'in {elapsed:.3g} s, its velocity limit is {limit[k]:.4g}'
+                f'in {elapsed[k]:.3g} s, its velocity limit is {limit[k]:.4g}'
             )
         # The position changed by less than a tenth of the velocity's integral.
         standing = step < 0.1 * speed * elapsed

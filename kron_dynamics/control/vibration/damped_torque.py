@@ -48,6 +48,7 @@ class DampedTorqueState(LawState):
         taken: effort reduction by friction in this period, N m or N.
         wanted: deviations of the joints predicted without friction, rad or m.
         wanted_rate: rates of these deviations.
+        before: damper, wanted and wanted_rate before the last call; None before the first.
         job: running computation of gains.
         since_job: time since it was requested, s.
         no_gains: why there are no gains for this pose, or None.
@@ -60,6 +61,7 @@ class DampedTorqueState(LawState):
     taken: FloatArray
     wanted: FloatArray
     wanted_rate: FloatArray
+    before: tuple[VibrationDamper, FloatArray, FloatArray] | None = None
     job: Future[DampingGains] | None = None
     since_job: float = 0.0
     no_gains: str | None = None
@@ -151,6 +153,7 @@ class DampedTorque(ControlLaw[DampedTorqueState]):
     ) -> FloatArray:
         """Return the efforts: see `ControlLaw`."""
         self._renew_gains(state, reference[0], elapsed)
+        _advance_once(state, elapsed)
         if elapsed > 0.0:
             state.mean_period += (elapsed - state.mean_period) / _MEAN_OF
         q_ref, qd_ref, _ = reference
@@ -192,6 +195,20 @@ class DampedTorque(ControlLaw[DampedTorqueState]):
         if state.job is None and state.since_job >= _NEW_GAINS:
             state.job = self._background.submit(self._gains_at, q.copy())
             state.since_job = 0.0
+
+
+def _advance_once(state: DampedTorqueState, elapsed: float) -> None:
+    """Go back to the time before the last call if no time has passed since.
+
+    Each call advances the filter by a period: a state with further measurements of the same time
+    replaces the one before.
+    """
+    if elapsed > 0.0 or state.before is None:
+        state.before = copy.copy(state.damper), state.wanted, state.wanted_rate
+        return
+    damper, state.wanted, state.wanted_rate = state.before
+    gains, state.damper = state.damper.gains, copy.copy(damper)
+    state.damper.gains = gains
 
 
 def _clear_rate(state: DampedTorqueState) -> FloatArray:

@@ -84,6 +84,20 @@ def test_what_the_drives_add_is_no_external_effort(ur5, drive):
     assert largest[1].max() > 20.0
 
 
+def test_other_terms_of_the_drives_are_no_push(ur5):
+    q, weight = POSE['ur5'], ur5.gravity_vector(POSE['ur5'])
+    monitor = ExternalEffortMonitor(ur5, 5.0, source='commanded')
+    at_rest(monitor, q, NAN, weight - 1.0)
+    monitor.terms = EffortTerms()  # the same as before: nothing starts anew
+    monitor.commanded(weight - 1.0)
+    np.testing.assert_allclose(monitor.update(0.4, q, np.zeros(6), NAN), 1.0, rtol=1e-3)
+    monitor.terms = EffortTerms(frozenset(TERMS) - {'gravity'}, frozenset({'gravity'}))
+    monitor.commanded(np.zeros(6))
+    assert monitor.update(0.41, q, np.zeros(6), NAN) is None
+    monitor.commanded(np.zeros(6))
+    assert np.abs(monitor.update(0.42, q, np.zeros(6), NAN)).max() < 1e-9
+
+
 def test_a_collision_names_joint_value_and_parameter(ur5):
     thresholds = np.array([np.inf, 12.0, np.inf, 5.0, np.inf, np.inf])
     monitor = ExternalEffortMonitor(ur5, 5.0, thresholds=thresholds)

@@ -140,6 +140,20 @@ def test_a_position_that_jumped_and_came_back_is_no_problem(gate: StateGate) -> 
     assert gate.judge(back, rate, 100.0 + 2 * PERIOD) == (True, None)
 
 
+def test_a_position_is_compared_over_its_own_time(gate: StateGate) -> None:
+    """Publishers that share the joints: the others' states say nothing of how far it moved."""
+    way, long = np.array([0.06, 0.24, 0.0]), 0.2  # at 60 % of the limits
+    assert gate.judge(Q, REST, np.array([100.1, 100.0, 100.1])) == (True, None)
+    rail, table = changed(Q, 0, Q[0] + way[0]), Q + way
+    assert gate.judge(rail, REST, np.array([100.1 + long, 100.0, 100.1])) == (True, None)
+    assert gate.judge(table, REST, np.array([100.1 + long, 100.0 + long, 100.1])) == (True, None)
+    # The boom could have moved that far in the time of the others, not in its own.
+    moved = changed(table, 2, Q[2] + 0.03)
+    verdict = gate.judge(moved, REST, np.array([101.1, 101.0, 100.11]))
+    assert "'boom' jumped from 0.1 to 0.13 in 0.01 s" in (verdict.problem or '')
+    assert gate.judge(moved, REST, np.array([101.2, 101.1, 100.31])).plausible
+
+
 def test_limits_are_a_problem_beyond_the_margin(gate: StateGate, model: RobotModel) -> None:
     margin = position_margins(model)
     np.testing.assert_allclose(margin, [0.2, 0.1, 0.01])

@@ -27,6 +27,8 @@ class Recorder(control.ControlLaw):
         self.trouble = None
 
     def start(self, q):
+        if self.trouble is not None:
+            raise self.trouble
         self.heard.append(('start', q.tolist()))
         return RecorderState(self.heard)
 
@@ -90,6 +92,20 @@ def test_links_that_give_way_are_a_fault(recorded):
     law.trouble = ModelError('the links give way')
     assert controller.update(HELD, np.zeros(2), 10.0, 0.0) is None
     assert controller.latch.reason == 'the links give way'
+
+
+def test_no_fault_is_cleared_where_the_links_give_way(recorded):
+    law, controller = recorded
+    controller.latch.trip('trouble', 0.0)
+    held = controller.fault_effort_without_state(1.0)
+    law.trouble = ModelError('the links give way')
+    with pytest.raises(ModelError, match='give way'):
+        controller.clear(None, HELD + 0.1, np.zeros(2))
+    assert controller.latch.reason == 'trouble'
+    np.testing.assert_array_equal(controller.fault_effort_without_state(1.0), held)
+    law.trouble = None
+    assert controller.clear(None, HELD + 0.1, np.zeros(2))
+    assert not controller.latch.faulted
 
 
 class Damper:

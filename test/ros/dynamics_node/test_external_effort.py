@@ -74,6 +74,22 @@ def test_without_measured_efforts_commands_and_terms_of_the_drives_count(bench, 
     assert not heard[0]
 
 
+def test_terms_of_the_drives_are_those_of_the_last_activation(bench, heard):
+    """Which may have changed since the node was configured."""
+    bench.prepare(q=Q)
+    stay(bench, None, count=5)
+    terms = [term for term in ALL if term != 'gravity']
+    for commanded, drive in ((terms, ['gravity']), (ALL, [''])):
+        assert bench.client.transition('deactivate')
+        changes = {'terms': commanded, 'drive_terms': drive}
+        assert bench.client.set_parameters(changes) == ''
+        bench.acknowledge(Q)
+        assert bench.client.transition('activate'), bench.process.output
+        stay(bench, None, count=20)
+        heard[0].clear()
+        assert np.abs(bench.answer(heard[0], Q).effort).max() < 1e-6
+
+
 def test_a_collision_is_a_latched_fault_with_joint_and_value(bench, assert_close):
     weight = bench.robot.gravity_vector(Q)
     thresholds = {f'collision_threshold.{name}': 1e15 for name in bench.robot.joint_names}

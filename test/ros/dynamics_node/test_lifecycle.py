@@ -6,15 +6,18 @@ from __future__ import annotations
 
 import signal
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from rcl_interfaces.srv import GetParameters
 from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
 from rclpy.parameter import Parameter
+from rclpy.serialization import serialize_message
 
 import kron_dynamics as kd
-from kron_dynamics.ros import dynamics_node
+from kron_dynamics.ros import autostart, dynamics_node
+from kron_dynamics.ros.conversions import joint_state, stamp_from
 
 pytestmark = pytest.mark.ros
 
@@ -222,6 +225,72 @@ def test_a_transition_that_breaks_half_way_leaves_the_node_unconfigured(ros, mon
         assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
     finally:
         node.destroy_node()
+
+
+@pytest.fixture
+def shaft(ros, monkeypatch):
+    """A node in this process that starts on its own, as far as the test lets its timer run."""
+    made, now = [], [1000.0]
+
+    def make(*arguments, **more):
+        made.append(autostart.Autostart(*arguments, **more))
+        return made[-1]
+
+    monkeypatch.setattr(dynamics_node, 'Autostart', make)
+    monkeypatch.setattr(autostart, 'time', SimpleNamespace(monotonic=lambda: now[0]))
+    node = dynamics_node.DynamicsNode()
+    timer = made[0]._timer
+
+    def wait():
+        """Let ten seconds pass, in which states come; return the state of the node."""
+        for _ in range(100):
+            now[0] += 0.1
+            if node._assembler is not None:
+                stamp = stamp_from(now[0])
+                message = joint_state(stamp, ['turn'], np.zeros(1), np.zeros(1), None)
+                node._on_joint_state(bytes(serialize_message(message)), {})
+            if not timer.is_canceled():
+                timer.callback()
+        return node._state_machine.current_state[1]
+
+    node._on_description(SHAFT)
+    yield SimpleNamespace(node=node, wait=wait)
+    node.destroy_node()
+
+
+def give_gains(node):
+    names = ('gains.turn.kp', 'gains.turn.kd', 'effort_limit.turn')
+    node.set_parameters([Parameter(name, value=9.0) for name in names])
+
+
+def test_autostart_tries_again_until_the_node_is_active(shaft):
+    assert shaft.wait() == 'inactive'  # without gains
+    give_gains(shaft.node)
+    assert shaft.wait() == 'active'
+
+
+def test_a_node_that_was_activated_by_hand_stays_switched_off(shaft):
+    node = shaft.node
+    assert shaft.wait() == 'inactive'
+    give_gains(node)
+    assert node.trigger_activate() == TransitionCallbackReturn.SUCCESS
+    assert node.trigger_deactivate() == TransitionCallbackReturn.SUCCESS
+    assert shaft.wait() == 'inactive'
+    assert node.trigger_activate() == TransitionCallbackReturn.SUCCESS
+    assert shaft.wait() == 'active'
+    assert node.trigger_deactivate() == TransitionCallbackReturn.SUCCESS
+    assert shaft.wait() == 'inactive'
+
+
+def test_a_node_that_was_cleaned_up_by_hand_stays_so(shaft):
+    """Although its description comes again, as from a publisher that was restarted."""
+    assert shaft.wait() == 'inactive'
+    shaft.node._on_description(SHAFT)  # takes effect, by a clean-up of its own
+    assert shaft.wait() == 'inactive'
+    give_gains(shaft.node)
+    assert shaft.node.trigger_cleanup() == TransitionCallbackReturn.SUCCESS
+    shaft.node._on_description(SHAFT)
+    assert shaft.wait() == 'unconfigured'
 
 
 def test_two_namespaces_and_autostart(bench, start, connect, play, bench_settings):

@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
+import threading
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from geometry_msgs.msg import Point
 from kron_dynamics_msgs.srv import Linearize, SetPayload
+from rclpy.executors import SingleThreadedExecutor
 
 import kron_dynamics as kd
 from kron_dynamics.control.reference.stop import acceleration_limits
@@ -113,6 +115,26 @@ def test_deactivation_puts_what_is_under_way_into_effect(bench, bench_robot):
     )
     assert client.set_parameters({'payload.ramp_time': 1.0}) == ''
     client.node.destroy_client(service)
+
+
+def test_joint_states_are_read_in_the_thread_that_receives_them(local, monkeypatch):
+    """Reading is no mere look: another thread would spoil the state that is being stored."""
+    node, readers = local.node, set()
+    read = node._assembler.state
+
+    def state(now):
+        readers.add(threading.current_thread())
+        return read(now)
+
+    monkeypatch.setattr(node._assembler, 'state', state)
+    executor = SingleThreadedExecutor(context=node.context)
+    executor.add_node(node)
+    request = SetPayload.Request(link='nozzle', mass=2.0)
+    answer = executor.create_task(node._payloads._answer(request, SetPayload.Response()))
+    executor.spin_until_future_complete(answer, 60.0)
+    executor.remove_node(node)
+    assert answer.result().success
+    assert readers == {threading.current_thread()}
 
 
 def test_the_fault_action_carries_the_payload(bench, bench_robot):

@@ -107,7 +107,7 @@ def test_two_sources_of_one_joint_are_a_fault_that_names_their_nodes(strict_benc
                 )
             ),
         )
-        status = wait_for_fault(bench, "two sources give joint 'turn' on /bench/joint_states")
+        status = wait_for_fault(bench, "several sources give joint 'turn' on /bench/joint_states")
         assert 'its publishers: ' in status.message
         assert not bench.client.call(Trigger, 'dynamics_node/clear_fault').success
         bench.client.node.destroy_timer(timer)

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from kron_dynamics_msgs.srv import SetPayload
+from std_srvs.srv import Trigger
 
 from kron_dynamics import control
 from kron_dynamics.equilibrium import quasi_static_equilibrium
@@ -106,3 +108,32 @@ def test_damping_publishes_its_estimate_and_begins_with_the_weight(
     # Where the joints move on their own, the beam does not stay as it is.
     moved = bench.answer(bench.deflections, HELD + [0.0, 0.001, 0.0])
     assert abs(moved.velocity[1]) > 1e-6
+
+
+def test_no_fault_is_cleared_while_the_beam_does_not_carry_its_load(flexible_bench):
+    """The answer says so, and the fault stays as it was."""
+    bench, lacking = flexible_bench, "flexible link 'beam' deflects by"
+
+    def carry(mass):
+        answer = bench.client.call(
+            SetPayload, 'dynamics_node/set_payload', link='nozzle', mass=mass
+        )
+        assert answer.success, answer.message
+
+    def clear():
+        return bench.client.call(Trigger, 'dynamics_node/clear_fault')
+
+    bench.prepare(q=HELD, reference_shaping='zv', fault_action='zero')
+    bench.command(HELD)
+    bench.command(HELD, after=-50.0)  # stamps that step back are a fault
+    latched = bench.client.next_status().message
+    assert 'stepped back' in latched
+    carry(30.0)
+    for _ in range(2):
+        answer = clear()
+        assert not answer.success
+        assert lacking in answer.message
+        assert bench.client.next_status().message == latched
+    carry(0.0)
+    assert clear().success
+    assert np.abs(bench.command(HELD)).max() > 0.0
