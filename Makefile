@@ -9,8 +9,9 @@ PYTHON ?=
 # Further arguments, for instance: make test ARGS='-k coriolis'
 ARGS ?=
 
-VENV := $(CURDIR)/.venv
-BIN := $(VENV)/bin
+# Relative, as recipes run in the checkout: its path may contain a space.
+BIN := .venv/bin
+VENV := "$(CURDIR)/.venv"
 
 # A sourced ROS or an active virtual environment must not mix with the pinned packages of .venv.
 unexport AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH PYTHONHOME PYTHONPATH \
@@ -44,11 +45,11 @@ test: setup
 	@$(MAKE) --no-print-directory --jobs=2 lint tests
 
 tests: setup
-	@PYTHON=$(BIN)/python tools/test.sh $(ARGS)
+	@PYTHON="$(CURDIR)/$(BIN)/python" tools/test.sh $(ARGS)
 
 # The checks that `make test` runs on one robot of each kind, on every available robot.
 test-long: lint
-	@PYTHON=$(BIN)/python tools/test.sh --long $(ARGS)
+	@PYTHON="$(CURDIR)/$(BIN)/python" tools/test.sh --long $(ARGS)
 
 # Prints the seed, and for each finding the command that reproduces it.
 fuzz: setup
@@ -75,7 +76,7 @@ lint: setup
 	@$(BIN)/ruff check --quiet .
 	@echo 'lint: ruff format --check'
 	@$(BIN)/ruff format --quiet --check . || { echo 'run: $(BIN)/ruff format .'; exit 1; }
-	@if [ -e $(VENV)/lib/python3.10 ]; then \
+	@if [ -e .venv/lib/python3.10 ]; then \
 	  echo 'lint: mypy left out: NumPy for Python 3.10 is an older series with other types'; \
 	else \
 	  echo 'lint: mypy' && $(BIN)/python -m mypy --no-error-summary; \
@@ -84,10 +85,10 @@ lint: setup
 # CMake finds the ROS packages of .venv through the two prefix paths; the included file works around a
 # defect of their exported targets.
 colcon: setup
-	@AMENT_PREFIX_PATH=$(VENV) CMAKE_PREFIX_PATH=$(VENV) PATH="$(BIN):$$PATH" \
+	@AMENT_PREFIX_PATH=$(VENV) CMAKE_PREFIX_PATH=$(VENV) PATH="$(CURDIR)/$(BIN):$$PATH" \
 	  $(BIN)/colcon build --base-paths . kron_dynamics_msgs $(ARGS) --cmake-args -G Ninja \
-	  -DBUILD_TESTING=OFF -DPython3_EXECUTABLE=$(BIN)/python \
-	  -DCMAKE_PROJECT_INCLUDE=$(CURDIR)/tools/ros_wheels.cmake
+	  -DBUILD_TESTING=OFF -DPython3_EXECUTABLE="$(CURDIR)/$(BIN)/python" \
+	  -DCMAKE_PROJECT_INCLUDE="$(CURDIR)/tools/ros_wheels.cmake"
 	@echo 'colcon: built; to use it: . install/setup.bash'
 
 lock:

@@ -40,7 +40,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 
 @pytest.mark.parametrize('path', EXAMPLES, ids=lambda path: path.stem)
 def test_examples_are_short_tested_and_linked(path: Path) -> None:
-    assert len(path.read_text(encoding='utf-8').splitlines()) < 60
+    assert len(path.read_text(encoding='utf-8').splitlines()) < 90
     tests = [ROOT / 'test' / 'test_examples.py', ROOT / 'test' / 'ros' / 'test_examples.py']
     assert any(f"'{path.stem}'" in test.read_text(encoding='utf-8') for test in tests)
     assert f'](examples/{path.name})' in (ROOT / 'README.md').read_text(encoding='utf-8')

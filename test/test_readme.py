@@ -5,9 +5,13 @@
 from __future__ import annotations
 
 import re
+import runpy
+import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
+import setuptools
 import yaml
 
 ROOT = Path(__file__).parent.parent
@@ -51,6 +55,58 @@ def test_commands_in_examples_are_those_of_the_program(capsys):
     main(['--help'])
     usage = capsys.readouterr().out
     assert all(command in usage for command in shown)
+
+
+def test_programs_that_ros2_runs_are_installed(monkeypatch):
+    arguments: dict[str, Any] = {}
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(setuptools, 'setup', arguments.update)
+    runpy.run_path('setup.py')
+    scripts = arguments['entry_points']['console_scripts']
+    installed = {script.partition(' = ')[0] for script in scripts}
+    texts = [README, *(path.read_text(encoding='utf-8') for path in (ROOT / 'docs').glob('*.md'))]
+    named = {name for text in texts for name in re.findall(r'ros2 run kron_dynamics (\w+)', text)}
+    assert named == installed
+
+
+def test_installation_for_ros_leaves_the_packages_of_the_system_alone():
+    """Pip comes last, so that NumPy is that of the system; and it works where PEP 668 holds."""
+    (block,) = (block for block in blocks('bash') if 'rosdep install' in block)
+    commands = [line.partition('#')[0].split() for line in block.splitlines()]
+    first = [index for index, words in enumerate(commands) if 'rosdep' in words]
+    (pip,) = (index for index, words in enumerate(commands) if 'pip' in words)
+    assert max(first) < pip
+    assert {'PIP_BREAK_SYSTEM_PACKAGES=1', '--user'} <= set(commands[pip])
+
+
+def test_symbols_of_quantities_reach_the_program(tmp_path, capsys):
+    """Also in a folder with files that a pattern would match, such as the checkout."""
+    from kron_dynamics.cli import main
+    from kron_dynamics.cli.derive import ROBOT_QUANTITIES
+
+    for name in ('CHANGELOG.rst', 'CONTRIBUTING.md'):
+        (tmp_path / name).touch()
+    (words,) = re.findall(r'`--quantity ([^`.]+)`', README)
+    told = subprocess.run(
+        ['sh', '-c', f"printf '%s\\n' {words}"], cwd=tmp_path, capture_output=True, text=True
+    ).stdout
+    assert 'C*' in told.split()
+    assert set(told.split()) <= set(ROBOT_QUANTITIES)
+    main(['derive', '--help'])
+    assert 'quote those with *' in ' '.join(capsys.readouterr().out.split())
+
+
+def test_files_of_a_workspace_whose_path_has_a_space_reach_the_nodes(tmp_path):
+    (block,) = (block for block in blocks('bash') if 'SHARE=' in block)
+    ros2 = f"""ros2() {{ if [ "$1" = pkg ]; then echo '{tmp_path}/a b'
+else printf '%s\\n' "$@"; fi; }}\n"""
+    told = subprocess.run(['bash', '-c', ros2 + block + 'wait'], capture_output=True, text=True)
+    words = told.stdout.splitlines()
+    for word in (
+        f'{tmp_path}/a b/config/stacker_reclaimer.yaml',
+        f'robot_description_file:={tmp_path}/a b/urdf/stacker_reclaimer.urdf',
+    ):
+        assert words.count(word) == 2
 
 
 def documented_parameters(section: str) -> dict[str, tuple[str, ...]]:

@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import argparse
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +19,7 @@ from pinocchio_oracle import example_robots
 
 import kron_dynamics as kd
 from kron_dynamics.cli import main
+from kron_dynamics.cli import tune as command
 from kron_dynamics.control import GravityHold
 from kron_dynamics.control.supervision.tolerances import default_rate_limit, tracking_tolerances
 from kron_dynamics.control.tuning.parameter_file import number, parameter_file
@@ -137,6 +140,27 @@ def test_output_goes_to_a_file_and_the_report_to_the_terminal(tmp_path, capsys):
     assert '--delay 0.03 --flexible stacker_reclaimer_flexible.yaml`' in shown
     assert re.search(r'lowest frequency of the links is 0\.82 Hz, 2\.73 times', shown)
     assert captured.err.startswith('kron_dynamics: warning: all joints have a bandwidth of 0.3 Hz')
+
+
+def test_the_command_in_the_file_is_read_as_the_one_that_made_it(monkeypatch, capsys):
+    """With a value of every option that is not its default, output aside."""
+    parser = argparse.ArgumentParser()
+    command.set_up(parser)
+    given = [
+        *('my machine.urdf', '--bandwidth', '0.1', '--bandwidth', 'slew=0.1234567890123'),
+        *('--rate', '51.23456789', '--delay', '0.0123456789', '--damping-ratio', '0.90000001'),
+        *('--model-error', '0.1000000001', '--effort-limit', 'luff=12345678.9'),
+        *('--flexible', 'my boom.yaml', '--constraints', "it's.yaml", '--hold-base'),
+        *('--xacro-arg', "a:=two words, it's", '--xacro-arg', 'b:=$HOME'),
+    ]
+    wanted = vars(parser.parse_args(given))
+    defaults = {action.dest: action.default for action in parser._actions}
+    assert {name for name in defaults if wanted.get(name) == defaults[name]} == {'output'}
+    monkeypatch.setattr(command, 'load', lambda *_, **__: kd.load(STACKER))
+    assert main(['tune', *given]) == 0
+    header = capsys.readouterr().out.partition('\n\n')[0].replace('\n# ', ' ')
+    (told,) = re.findall(r'made by `kron_dynamics tune (.*?)`\. SI units', header)
+    assert vars(parser.parse_args(shlex.split(told))) == wanted
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,7 @@ static const long edges[BINS - 1] = {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5
 
 typedef struct {
   double q[N], qd[N], error; /* of the plant; largest tracking error, m or rad */
+  int faulty;                /* 1 once an effort was not finite */
 } Machine;
 
 typedef struct {
@@ -68,22 +69,33 @@ static int is_woken_by_the_kernel(void) {
   return syscall(SYS_sched_setattr, 0, &wanted, 0) == 0;
 }
 
-/* One cycle: reference, control law, and one step of the simulated plant. */
+/* Saturate an effort. Comparisons leave NaN as it is; fmin and fmax would make a limit of it. */
+static double limited(double effort, double limit) {
+  if (effort > limit) return limit;
+  return effort < -limit ? -limit : effort;
+}
+
+/* One cycle: reference, control law, and one step of the simulated plant. An effort that is not finite,
+ * as from a NaN of an encoder, is a fault: from then on nothing is sent, also not to the other joints,
+ * and the watchdog of the drives has to stop the machine. */
 static void control(Machine *machine, double t, double step) {
+  if (machine->faulty) return;
   double command[N], reference_rate[N], tau[N], friction[N], qdd[N];
   for (int k = 0; k < N; ++k) {
     const double w = frequency[k], s = swing[k];
     const double error = start[k] + s * (1.0 - cos(w * t)) - machine->q[k];
     reference_rate[k] = s * w * sin(w * t);
     command[k] = s * w * w * cos(w * t) + kp[k] * error + kd[k] * (reference_rate[k] - machine->qd[k]);
-    machine->error = fmax(machine->error, fabs(error));
+    if (fabs(error) > machine->error) machine->error = fabs(error);
   }
   stacker_reclaimer_inverse_dynamics(machine->q, machine->qd, command, tau);
   stacker_reclaimer_joint_friction(reference_rate, friction);
   for (int k = 0; k < N; ++k) {
-    tau[k] = fmin(fmax(tau[k] + friction[k], -stacker_reclaimer_effort_limit[k]),
-                  stacker_reclaimer_effort_limit[k]);
+    tau[k] += friction[k];
+    if (!isfinite(tau[k])) machine->faulty = 1;
+    tau[k] = limited(tau[k], stacker_reclaimer_effort_limit[k]);
   }
+  if (machine->faulty) return;
   stacker_reclaimer_joint_friction(machine->qd, friction);
   for (int k = 0; k < N; ++k) tau[k] -= friction[k];
   stacker_reclaimer_forward_dynamics(machine->q, machine->qd, tau, qdd);
@@ -157,9 +169,13 @@ int main(int argument_count, char **arguments) {
   memcpy(machine.q, start, sizeof start);
   long cycle = 0;
   int64_t planned = by_kernel ? 0 : nanoseconds();
-  while (1e-9 * PERIOD * (double)cycle < wanted) {
+  while (1e-9 * PERIOD * (double)cycle < wanted && !machine.faulty) {
     run(&loops[0], &planned, NULL, &cycle);
     run(&loops[1], &planned, &machine, &cycle);
+  }
+  if (machine.faulty) {
+    fprintf(stderr, "an effort was not finite: nothing was sent from then on\n");
+    return 1;
   }
   printf("%s, memory %s\n", policy, is_locked ? "locked" : "not locked");
   printf("%-16s %12s %12s\n", "late by up to", "empty loop", "control loop");

@@ -80,7 +80,8 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         metavar='SYMBOL',
         nargs='+',
         choices=symbols,
-        help=f'quantities to print: {", ".join(symbols)} (default: '
+        help=f'quantities to print: {", ".join(symbols)}; quote those with *, or the shell may '
+        'take them for names of files (default: '
         f'{" ".join(DEFAULT_QUANTITIES)}, with --constraints also phi A; with --frame: '
         f'{" ".join(DEFAULT_FRAME_QUANTITIES)})',
     )

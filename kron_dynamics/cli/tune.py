@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import warnings
 from pathlib import Path
 
@@ -141,25 +142,40 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _header(arguments: argparse.Namespace, tuning: Tuning) -> list[str]:
     """Return the file's header: purpose, command line and stability report."""
-    words = ['kron_dynamics tune', arguments.urdf.name]
-    for joint, value in arguments.bandwidth:
-        words.append(f'--bandwidth {"" if joint is None else joint + "="}{value:g}')
-    words.append(f'--rate {arguments.rate:g}')
-    if arguments.delay is not None:
-        words.append(f'--delay {arguments.delay:g}')
-    if arguments.damping_ratio != 1.0:
-        words.append(f'--damping-ratio {arguments.damping_ratio:g}')
-    if arguments.model_error != 0.2:
-        words.append(f'--model-error {arguments.model_error:g}')
-    words += [f'--effort-limit {joint}={value:g}' for joint, value in arguments.effort_limit]
-    for option in ('flexible', 'constraints'):
-        if getattr(arguments, option) is not None:
-            words.append(f'--{option} {getattr(arguments, option).name}')
     return [
-        f'Parameters of dynamics_node, made by `{" ".join(words)}`. SI units. Parameters that are '
-        'not here keep their defaults. These limits are no safety function.',
+        f'Parameters of dynamics_node, made by `{_command_line(arguments)}`. SI units. Parameters '
+        'that are not here keep their defaults. These limits are no safety function.',
         *stability_report(tuning),
     ]
+
+
+def _command_line(arguments: argparse.Namespace) -> str:
+    """Return the command that gives the same numbers, for a shell beside the files."""
+    words = ['kron_dynamics', 'tune', arguments.urdf.name]
+    for joint, value in arguments.bandwidth:
+        words += ['--bandwidth', _exact(value) if joint is None else f'{joint}={_exact(value)}']
+    words += ['--rate', _exact(arguments.rate)]
+    if arguments.delay is not None:
+        words += ['--delay', _exact(arguments.delay)]
+    if arguments.damping_ratio != 1.0:
+        words += ['--damping-ratio', _exact(arguments.damping_ratio)]
+    if arguments.model_error != 0.2:
+        words += ['--model-error', _exact(arguments.model_error)]
+    for joint, value in arguments.effort_limit:
+        words += ['--effort-limit', f'{joint}={_exact(value)}']
+    for option in ('flexible', 'constraints'):
+        if getattr(arguments, option) is not None:
+            words += [f'--{option}', getattr(arguments, option).name]
+    if arguments.hold_base:
+        words.append('--hold-base')
+    for name, text in arguments.xacro_arg:
+        words += ['--xacro-arg', f'{name}:={text}']
+    return shlex.join(words)
+
+
+def _exact(value: float) -> str:
+    """Return the shortest text that reads back as the same number."""
+    return repr(value).removesuffix('.0')
 
 
 def _bandwidths(

@@ -59,6 +59,17 @@ def test_gains_are_those_of_the_node_as_efforts(
             )
 
 
+def test_joint_states_come_at_the_period_that_the_node_is_told(
+    files: list[dict[str, Any]],
+) -> None:
+    control, own = files
+    manager = control['controller_manager']['update_rate']
+    states = control.get('joint_state_broadcaster', {}).get('update_rate', manager)
+    np.testing.assert_allclose(own['dynamics_node']['state_period'], 1.0 / states)
+    assert manager % states == 0  # or else states come at another rate
+    assert own['simulator_node']['publish_rate'] == states
+
+
 def test_what_the_page_names_exists(files: list[dict[str, Any]]) -> None:
     control, own = files
     for controllers in re.findall(r'spawner (.*)', PAGE):

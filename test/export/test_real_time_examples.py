@@ -23,6 +23,23 @@ EXAMPLES = ROOT / 'examples' / 'real_time'
 PLAIN = [
     f'-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON' for name in ('ament_cmake', 'controller_interface')
 ]
+# Efforts that it receives after its state is no number any more are told.
+SPOILT_PLANT = """\
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "stacker_reclaimer_dynamics/stacker_reclaimer.h"
+
+static int received;
+
+static void tell(void) { fprintf(stderr, "%d efforts received\\n", received); }
+
+void plant(const double *q, const double *qd, const double *tau, double *qdd) {
+  if (received == 0) atexit(tell);
+  stacker_reclaimer_forward_dynamics(q, qd, tau, qdd);
+  if (++received == 300) qdd[JOINT] = VALUE;
+}
+"""
 
 pytestmark = pytest.mark.skipif(shutil.which('cmake') is None, reason='there is no cmake')
 
@@ -40,10 +57,18 @@ def build(source, folder, *options):
     run('cmake', '--build', folder)
 
 
-def test_the_loop_follows_and_refuses_another_model(tmp_path):
+@pytest.fixture(scope='module')
+def stacker(tmp_path_factory):
+    """The export of the stacker-reclaimer, its folder, and where it is installed."""
+    folder = tmp_path_factory.mktemp('stacker')
     exported = export_library(kd.load(STACKER), frames=['bucket_wheel'])
-    installed = install(exported, tmp_path, f'-DCMAKE_PREFIX_PATH={EIGEN_PREFIX}')
-    told = run('ctest', '--test-dir', tmp_path / 'build')
+    installed = install(exported, folder, f'-DCMAKE_PREFIX_PATH={EIGEN_PREFIX}')
+    return exported, folder, installed
+
+
+def test_the_loop_follows_and_refuses_another_model(stacker, tmp_path):
+    exported, folder, installed = stacker
+    told = run('ctest', '--test-dir', folder / 'build')
     for test in ('self_test', 'wrapper_test'):
         assert re.search(rf'{exported.package}_{test} \.* +Passed', told), told
     build(EXAMPLES, tmp_path / 'loop', f'-DCMAKE_PREFIX_PATH={installed}')
@@ -54,6 +79,32 @@ def test_the_loop_follows_and_refuses_another_model(tmp_path):
     assert found and 0.0 < float(found[1]) < 1e-3, told
     other = subprocess.run([program, '0.1', 'other'], capture_output=True, text=True, check=False)
     assert other.returncode == 1 and 'not of the model other' in other.stderr
+
+
+@pytest.mark.parametrize(('joint', 'value'), [('travel', 'NAN'), ('luff', '-INFINITY')])
+def test_the_loop_sends_nothing_from_an_effort_that_is_not_finite_on(
+    stacker, tmp_path, joint, value
+):
+    """A plant whose state becomes so takes the place of the library's."""
+    exported, folder, _ = stacker
+    (tmp_path / 'plant.c').write_text(SPOILT_PLANT)
+    index = exported.model.joint_names.index(joint)
+    program, include = tmp_path / 'loop', f'-I{folder / "exported" / "include"}'
+    spoilt = tmp_path / 'plant.o'
+    values = (f'-DJOINT={index}', f'-DVALUE={value}')
+    run('gcc', '-c', include, *values, tmp_path / 'plant.c', '-o', spoilt)
+    run(
+        *('gcc', include, '-Dstacker_reclaimer_forward_dynamics=plant'),
+        *(EXAMPLES / 'computed_torque.c', spoilt),
+        *(next((folder / 'build').glob('*.a')), '-lm', '-o', program),
+    )
+    done = subprocess.run([program, '0.1'], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == [
+        'an effort was not finite: nothing was sent from then on',
+        '300 efforts received',
+    ]
+    assert 'largest error' not in done.stdout
 
 
 def test_the_law_of_the_controller(tmp_path):

@@ -74,3 +74,21 @@ def test_the_source_refuses_flags_that_it_can_see(exported, flag):
     )
     assert done.returncode != 0
     assert re.search(r'#error ".*needed.*options|#error ".*options such as', done.stderr)
+
+
+@pytest.mark.parametrize('real', ['double', 'float'])
+def test_processors_with_arithmetic_of_half_precision_are_welcome(tmp_path, real):
+    """There gcc's own dialect says that types down to 16 bits are evaluated as they are."""
+    options = ['-O2', '-march=sapphirerapids']
+    told = subprocess.run(
+        ['gcc', *options, '-dM', '-E', '-xc', '/dev/null'],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if '#define __FLT_EVAL_METHOD__ 16' not in told.stdout:
+        pytest.skip('gcc does not know such a processor')
+    library = export_library(kd.load(PLANAR), prefix='arm', real=real)
+    write_export(library, tmp_path / 'arm')
+    include, source = f'-I{tmp_path / "arm" / "include"}', tmp_path / 'arm' / 'src' / 'arm.c'
+    run('gcc', *options, include, '-fsyntax-only', source)

@@ -8,6 +8,8 @@ import os
 import re
 import subprocess
 import sys
+import threading
+from itertools import count, repeat
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +20,12 @@ from pinocchio_oracle import example_robots
 
 import kron_dynamics as kd
 
+try:
+    from sensor_msgs.msg import JointState
+    from trajectory_msgs.msg import JointTrajectory
+except ImportError:
+    pass  # then nothing of this folder is collected
+
 pytestmark = pytest.mark.ros
 
 ROOT = Path(__file__).parents[2]
@@ -26,15 +34,20 @@ FILES = [ROOT / 'config' / 'stacker_reclaimer.yaml']
 PATIENCE = 240.0
 
 
-def run(name, *arguments):
-    """Run an example; return what it prints."""
-    done = subprocess.run(
+def ended(name, *arguments):
+    """Run an example to its end."""
+    return subprocess.run(
         [sys.executable, str(ROOT / 'examples' / f'{name}.py'), *map(str, arguments)],
         capture_output=True,
         text=True,
         timeout=PATIENCE,
         env={**os.environ, 'PYTHONPATH': str(ROOT)},
     )
+
+
+def run(name, *arguments):
+    """Run an example; return what it prints."""
+    done = ended(name, *arguments)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stderr == ''
     return done.stdout
@@ -46,9 +59,13 @@ def numbers(text, pattern):
 
 @pytest.fixture(scope='module')
 def machine(launcher, connect):
-    """dynamics_node of the stacker-reclaimer, that services are asked of: without a namespace."""
+    """dynamics_node of the stacker-reclaimer, that services are asked of: without a namespace.
+
+    It hears no joint states, so that those of a test do not activate it.
+    """
+    names = {'__ns': '/', 'joint_states': 'no_joint_states'}
     process = launcher(
-        'dynamics_node', '', remap={'__ns': '/'}, files=FILES, robot_description_file=str(STACKER)
+        'dynamics_node', '', remap=names, files=FILES, robot_description_file=str(STACKER)
     )
     client = connect('')
     client.wait_for(lambda: 'kernels' in process.output, 'configured node')
@@ -75,17 +92,69 @@ def test_planner_client(machine):
     np.testing.assert_allclose(speed, np.hypot(*velocity[:, :2].T).max(), atol=1e-3)
 
 
-def test_feedforward_trajectory(machine):
-    printed = run('feedforward_trajectory')
-    assert 'sent to /joint_trajectory_controller/joint_trajectory' in printed
-    # It is slow: the efforts are those that carry the weight, nearly.
-    poses = [[100.0, 0.5, 0.0], [101.0, 0.6, 0.03]]
-    weight = kd.load(STACKER).gravity_vector(poses)[:, 2]
-    ((low, high),) = re.findall(r'luff +effort from (\S+) to (\S+)', printed)
-    np.testing.assert_allclose(float(low), weight.min(), rtol=0.01)
-    assert float(high) > weight.max()
-    (_, most), _, _ = re.findall(r'effort from (\S+) to (\S+)', printed)
-    assert float(most) > 1e3  # travel: inertia and friction
+@pytest.fixture(scope='module')
+def planned(machine):
+    """Plan a trajectory while the machine is at positions, one after the other."""
+    states = machine.publisher(JointState, '/joint_states')
+
+    def plan(places, *arguments):
+        ends = []
+        name = 'feedforward_trajectory'
+        thread = threading.Thread(target=lambda: ends.append(ended(name, *arguments)))
+        thread.start()
+        for q in places:
+            states.publish(JointState(name=['luff', 'travel', 'slew'], position=np.roll(q, 1)))
+            machine.spin()
+            if not thread.is_alive():
+                break
+        thread.join()
+        return ends[0]
+
+    return plan
+
+
+def test_feedforward_trajectory_is_received_and_starts_where_the_machine_is(machine, planned):
+    q = np.array([80.0, 0.3, 0.02])
+    topic = '/joint_trajectory_controller/joint_trajectory'
+    heard = machine.hear(JointTrajectory, topic, qos=1)
+    done = planned(repeat(q))
+    assert (done.returncode, done.stderr) == (0, '')
+    assert done.stdout.endswith(f'sent to {topic}\n')
+    machine.wait_for(lambda: heard, 'trajectory')
+    (trajectory,) = heard
+    robot = kd.load(STACKER)
+    assert trajectory.joint_names == list(robot.joint_names)
+    times = [point.time_from_start for point in trajectory.points]
+    assert [time.sec for time in times] == list(range(61))
+    assert all(time.nanosec == 0 for time in times)
+    at, qd, qdd, tau = (
+        np.array([getattr(point, name) for point in trajectory.points])
+        for name in ('positions', 'velocities', 'accelerations', 'effort')
+    )
+    np.testing.assert_array_equal(at[0], q)
+    np.testing.assert_array_equal(qd[[0, -1]], 0.0)
+    wanted = robot.inverse_dynamics(at, qd, qdd) + robot.joint_friction(qd)
+    np.testing.assert_allclose(tau, wanted, rtol=1e-9)
+    printed = re.findall(r'effort from (\S+) to (\S+)', done.stdout)
+    np.testing.assert_allclose(np.array(printed, float).T, [tau.min(0), tau.max(0)], rtol=1e-3)
+
+
+@pytest.mark.parametrize('receiver', ['absent', 'moving'])
+def test_feedforward_trajectory_is_not_sent(planned, machine, receiver):
+    """There is no controller; or the machine has moved since it was planned."""
+    heard = machine.hear(JointTrajectory, '/moving/joint_trajectory', qos=1)
+    moving = (np.array([80.0 + 0.01 * k, 0.3, 0.02]) for k in count())
+    patience = 0.0 if receiver == 'absent' else PATIENCE
+    done = planned(moving, receiver, patience)
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    expected = {
+        'absent': 'no subscriber of /absent/joint_trajectory within 0 s',
+        'moving': 'not sent: the machine has moved since',
+    }
+    assert line.startswith(expected[receiver])
+    assert 'sent to' not in done.stdout
+    assert not heard
 
 
 def test_payload_change(machine):
