@@ -7,6 +7,7 @@ Fixed-step RK4; stops are penalty springs, Coulomb friction is regularised by ta
 
 from __future__ import annotations
 
+import copy
 import math
 from typing import Any, NamedTuple
 
@@ -122,13 +123,12 @@ class Plant:
             joint_count=count,
             lower=model.position_lower,
             upper=model.position_upper,
-            stop_inertia=robot.mass_matrix(self.q).diagonal().copy(),
         )
         self._steppers: dict[bool, Stepper | Motion] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        """Omit the steppers: they hold addresses of this process."""
-        return {**vars(self), '_steppers': {}}
+        """Omit the steppers: they hold addresses of this process. A copy has stops of its own."""
+        return {**vars(self), '_motion': copy.copy(self._motion), '_steppers': {}}
 
     def advance(self, command: ArrayLike, duration: float, step: float) -> None:
         """Integrate over a duration with constant efforts.
@@ -140,7 +140,9 @@ class Plant:
             command: commanded drive efforts, shape (n_j,), N m or N, possibly infinite; the
                 drives saturate at the model's effort limits.
             duration: s, 0 or more; with 0 only effort and qdd are updated.
-            step: longest integration step, s; the duration is divided evenly.
+            step: longest integration step, s; the duration is divided evenly. Steps that are too
+                long for the stops, beyond 25 ms divided by the number of joints that have them,
+                make the stops softer.
 
         Raises:
             ArgumentTypeError: an argument, q or qd is not real numbers.
@@ -227,7 +229,9 @@ class Plant:
         # If the duration is a multiple of the step, use the step itself: bit-identical results
         # however the duration is divided among calls.
         is_whole = abs(count * step - duration) <= _ROUNDED * duration
-        return count, step if is_whole else duration / count
+        h = step if is_whole else duration / count
+        self._motion.fit_stops(h or step)
+        return count, h
 
     def _state(self, values: ArrayLike, name: str) -> FloatArray:
         """Check coordinates or rates from outside; return them as an array, shape (n,)."""
