@@ -34,8 +34,9 @@ from kron_dynamics.simulation.motion import Motion
 from kron_dynamics.simulation.stepper import Stepper
 from kron_dynamics.typing import ArrayLike, FloatArray
 
-# Largest product of the step and the highest natural frequency of flexible links in the start
-# pose. RK4 is stable up to 2.78; the margin is for poses with higher frequencies.
+# Largest product of the step and the fastest rate of flexible links in the start pose: a natural
+# frequency, or the magnitude of a pole, which is larger if a mode is overdamped. RK4 is stable up
+# to 2.78; the margin is for poses with faster rates.
 _STABLE = 2.0
 _MOST_STEPS = 1e12  # weeks of computing
 # Relative rounding error within which a duration counts as a whole number of steps.
@@ -111,12 +112,14 @@ class Plant:
         self.qdd = np.zeros(robot.n)
         self.effort = np.zeros(count)
         self.brakes_set = False
-        self.highest_frequency = 0.0
+        self.highest_frequency = self._fastest_decay = self._fastest_rate = 0.0
         if model.is_flexible:
-            # Holding joints does not raise the highest frequency, so brakes need no extra check.
-            self.highest_frequency = float(
-                robot.linearize(self.q, self.qd, self.qdd).frequencies()[-1]
-            )
+            # Holding joints does not raise the fastest rates, so brakes need no extra check.
+            near = robot.linearize(self.q, self.qd, self.qdd)
+            poles = near.poles()
+            self.highest_frequency = float(near.frequencies()[-1])
+            self._fastest_decay = float(-poles.real.min())
+            self._fastest_rate = max(self.highest_frequency, float(abs(poles[-1])))
         self._limit = model.effort_limit[:count]
         self._motion = Motion(
             dynamics=robot,
@@ -148,7 +151,7 @@ class Plant:
             ArgumentTypeError: an argument, q or qd is not real numbers.
             ShapeError: command, or a q or qd set from outside, has another shape.
             ParameterError: duration or step is out of range, or the step is too long for the
-                vibrations of flexible links.
+                vibrations of flexible links or their damping.
             NonFiniteError: command, q or qd contains a NaN, and the state is unchanged; or the
                 integration diverged (the step is too long for this machine).
             ModelError: a flexible link is bent beyond the validity of its equations.
@@ -217,12 +220,13 @@ class Plant:
             )
         self.q = self._state(self.q, 'q of the plant')
         self.qd = self._state(self.qd, 'qd of the plant')
-        if step * self.highest_frequency > _STABLE:
+        if step * self._fastest_rate > _STABLE:
             # The message has three digits, which may round the limit up by half a percent.
-            allowed = 0.995 * _STABLE / self.highest_frequency
+            allowed = 0.995 * _STABLE / self._fastest_rate
             raise ParameterError(
                 f'the step of {step:g} s is too long for flexible links that vibrate at '
-                f'{self.highest_frequency:.4g} rad/s, expected at most {allowed:.3g} s'
+                f'{self.highest_frequency:.4g} rad/s and decay at up to '
+                f'{self._fastest_decay:.4g} 1/s, expected at most {allowed:.3g} s'
             )
         self.effort = np.minimum(np.maximum(wanted, -self._limit), self._limit)
         count = max(1, math.ceil(duration / step - 1e-9))
