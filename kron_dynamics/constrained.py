@@ -167,9 +167,7 @@ class ConstrainedRobot:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the kernel."""
-        state = vars(self).copy()
-        state.pop('_geometry', None)
-        return state
+        return {name: value for name, value in vars(self).items() if name != '_geometry'}
 
     def terms(self, q: ArrayLike, qd: ArrayLike, t: float = 0.0) -> ConstraintTerms:
         """Return phi, A, b, dA/dt, db/dt of all k conditions, shapes (k,) and (k, n).  [P] (6).
@@ -272,9 +270,17 @@ class ConstrainedRobot:
             U, U_dot = along_motion('independent', self._quasi, q, qd, t, shape)
         return solve_speeds(self._system, terms, qd, U, U_dot, listed(names))
 
+    def _directions(self, q: ArrayLike, t: float) -> Speeds:
+        # B and d, which do not depend on the rates. gamma does: redundant moving constraints agree
+        # about it at the right rates alone, so A and b are taken as constant.
+        q, rest = self._array(q, 'q'), np.zeros(self.n)
+        terms = self.terms(q, rest, t)
+        frozen = terms._replace(A_dot=np.zeros_like(terms.A), b_dot=np.zeros_like(terms.b))
+        return self._speeds(q, rest, t, frozen)
+
     def velocities(self, q: ArrayLike, u: ArrayLike, t: float = 0.0) -> FloatArray:
         """Return qd = B u + d, shape (n,), 1/s, for independent speeds u, (m,).  [P] (8)."""
-        speeds = self.speeds(q, np.zeros(self.n), t)
+        speeds = self._directions(q, t)
         qd: FloatArray = speeds.B @ state_vector(u, 'u', self.degrees_of_freedom) + speeds.d
         return qd
 
@@ -289,9 +295,8 @@ class ConstrainedRobot:
 
     def mass_matrix(self, q: ArrayLike, t: float = 0.0) -> FloatArray:
         """Return the mass matrix of the independent speeds, M_u = B^T M B, shape (m, m)."""
-        B = self.speeds(q, np.zeros(self.n), t).B
-        reduced: FloatArray = B.T @ self.robot.mass_matrix(q) @ B
-        return reduced
+        B = self._directions(q, t).B
+        return np.asarray(B.T @ self.robot.mass_matrix(q) @ B)
 
     def coriolis_matrix(self, q: ArrayLike, qd: ArrayLike, t: float = 0.0) -> FloatArray:
         """Return C_u = B^T (C B + M dB/dt), (m, m), N m s or N s: dM_u/dt - 2 C_u is skew."""
@@ -361,12 +366,9 @@ class ConstrainedRobot:
         best = choose_independent(self._system, terms.A, self.rank, self._chosen or None)
         speeds = self._speeds(q, qd, t, terms, [self.joint_names[k] for k in best])
         efforts = np.zeros(self.n)
+        used = motion_equations.effort_weights(self.actuated, weights)
         efforts[list(self._actuated)] = motion_equations.actuator_efforts(
-            self._system,
-            speeds,
-            force,
-            self._actuated,
-            motion_equations.effort_weights(self.actuated, weights),
+            *(self._system, speeds, force, self._actuated, used)
         )
         return efforts
 

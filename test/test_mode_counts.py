@@ -15,6 +15,7 @@ from segment_chain import SegmentBeam, SegmentChain, extrapolate
 import kron_dynamics as kd
 from kron_dynamics import dynamics
 from kron_dynamics.cli import main
+from kron_dynamics.model.flexible_description import read_flexible
 from kron_dynamics.modes import check_mode_counts
 from kron_dynamics.resources import resource_path
 
@@ -163,6 +164,25 @@ def test_two_beams_in_series_with_the_modes_that_are_asked_for() -> None:
 
 def test_the_shipped_boom_has_modes_enough() -> None:
     assert check_mode_counts(lambda new: kd.load(STACKER, flexible=new), FLEXIBLE) == []
+
+
+@pytest.mark.parametrize(('count', 'reference'), [(16, 19), (18, 20), (20, 20)])
+def test_the_reference_has_no_more_modes_than_there_may_be(count: int, reference: int) -> None:
+    asked = []
+
+    def loaded(description: Mapping[str, object]) -> kd.Robot:
+        asked.extend(link.modes for link in read_flexible(description))
+        raise InterruptedError  # loading this many modes takes seconds
+
+    with pytest.raises(InterruptedError):
+        check_mode_counts(loaded, described('beam', v=1, w=count))
+    assert asked == [{'v': 4, 'w': reference}]
+
+
+@pytest.mark.long
+def test_a_plane_with_all_modes_is_accurate_and_the_other_is_checked() -> None:
+    found = checked(on_hub(0.0002), described('beam', v=1, w=20))
+    assert [one.cure for one in found] == ['take 2 modes in plane v']
 
 
 def test_wrong_questions_are_refused() -> None:

@@ -75,6 +75,7 @@ def solve_speeds(
     m, k = len(U), len(terms.b)
     C = system.column_scale
     lengths = np.linalg.norm(U * C, axis=1)
+    lengths[lengths == 0.0] = 1.0  # a speed that is always 0: its row makes the system singular
     U, U_dot = U / lengths[:, None], U_dot / lengths[:, None]
     stack = np.concatenate([system.scaled(terms.A), U * C])
     left, values, right = np.linalg.svd(stack, full_matrices=False)

@@ -43,7 +43,7 @@ _ALONG = 1e-6
 # Allowed lengths of a beam, m: others are probably in a wrong unit, and their powers may overflow.
 _LENGTH = Kind('number from 1e-6 to 1e6', lambda value: 1e-6 <= value <= 1e6)
 # Limit of modes per plane: far more than a beam model is valid for; bounds the computing time.
-_MOST_MODES = 20
+MOST_MODES = 20
 _MOST_STATIONS = 1000
 _DAMPING = Kind('number from 0 to less than 1', lambda value: 0 <= value < 1)
 
@@ -180,8 +180,8 @@ def _modes(link: Entries) -> dict[str, int]:
         count = counts.values.get(plane, 0)
         if isinstance(count, bool) or not isinstance(count, (int, np.integer)):
             raise counts.wrong(plane, 'a whole number, 0 or more')
-        if not 0 <= count <= _MOST_MODES:
-            raise counts.wrong(plane, f'a whole number, 0 or more, at most {_MOST_MODES}')
+        if not 0 <= count <= MOST_MODES:
+            raise counts.wrong(plane, f'a whole number, 0 or more, at most {MOST_MODES}')
         if count:
             modes[plane] = int(count)
     if not modes:

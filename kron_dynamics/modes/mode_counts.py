@@ -22,7 +22,7 @@ from kron_dynamics.messages import named
 from kron_dynamics.model import RobotModel
 from kron_dynamics.model.beam_properties import PLANES
 from kron_dynamics.model.entries import read_yaml
-from kron_dynamics.model.flexible_description import read_flexible
+from kron_dynamics.model.flexible_description import MOST_MODES, read_flexible
 from kron_dynamics.modes.mode_map import pose
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
@@ -65,8 +65,8 @@ def check_mode_counts(
     """Return warnings about links with too few modes; empty if all have enough.
 
     The frequencies of the robot, with joints held and with joints free, are compared with those
-    of the same robot with three more modes in each plane of its links, about undeformed links in
-    one pose. The check costs one load and one uncompiled linearization.
+    of the same robot with three more modes in each plane of its links, at most 20 (planes with 20
+    are not checked), about undeformed links. It costs one load and one uncompiled linearization.
 
     The highest mode of a plane is always the least accurate, so only the first vibrations of each
     plane are compared: the first of them may need two modes, the first two three.
@@ -98,7 +98,7 @@ def check_mode_counts(
         for plane, count in link.modes.items()
     }
     wanted = {place: min(count, vibrations) for place, count in given.items()}
-    most = {place: count + _MORE for place, count in given.items()}
+    most = {place: min(count + _MORE, MOST_MODES) for place, count in given.items()}
     model = loaded(_with_modes(flexible, most)).model
     richest = _Richest.of(model, pose(model, at), most)
     needed = dict(given)

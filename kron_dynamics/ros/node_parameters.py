@@ -301,7 +301,14 @@ DYNAMICS = (
 SIMULATOR = read_once(
     *DESCRIPTION,
     Parameter('publish_rate', 100.0, 'Joint states per simulated second, Hz.', 1.0, 2000.0),
-    Parameter('step', 0.001, 'Longest integration step, s.', 1e-6, 0.1),
+    Parameter(
+        'step',
+        0.001,
+        'Longest integration step, s. Beyond 0.025 s divided by the number of joints with stops, '
+        'stops are softer.',
+        1e-6,
+        0.1,
+    ),
     Parameter('real_time_factor', 1.0, 'Simulated seconds per wall second.', 0.01, 100.0),
     Parameter(
         'publish_clock',

@@ -88,11 +88,13 @@ class _Known:
         return np.asarray(np.linalg.solve(self.mass_matrix(q), tau - bias), dtype=np.float64)
 
 
-# Test states (q, qd): within the stops; at rest inside the stops (lower, upper); leaving them;
-# approaching them; with a NaN.
+# Test states (q, qd): within the stops; at rest inside the stops (lower, upper), and inside one;
+# leaving them; approaching them; with a NaN.
 _STATES = (
     ([0.2, -0.3, 0.1, 0.2], [0.5, -1.0, 0.3, -0.2]),
     ([-1.02, 1.03, 0.1, 0.0], [0.0, 0.0, 0.0, 0.1]),
+    ([-1.02, 0.0, 0.0, 0.1], [0.0, 0.0, 0.0, 0.0]),
+    ([0.0, 1.03, 0.1, 0.0], [0.0, 0.0, 0.0, 0.0]),
     ([-1.001, 1.001, 0.0, 0.0], [2.0, -2.0, 0.0, 0.0]),
     ([-0.99, 0.99, 0.1, 0.1], [-1.0, 1.0, 0.0, 0.5]),
     ([0.0, np.nan, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]),
@@ -110,7 +112,7 @@ def check_steps(address: int) -> None:
     """
     infinite = np.full(2, np.inf)
     stops = np.concatenate((np.ones(2), infinite))
-    motion = Motion(_Known(), 2, -stops, stops, np.array([3.0, 2.0, 1.0, 1.5]))
+    motion = Motion(_Known(), 2, -stops, stops)
     for effort in (np.array([0.7, -0.4]), None):
         names = kernel_names(motion, effort is None)
         kernels = [_as_kernel(getattr(motion.dynamics, name)) for name in names]

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kron_dynamics.arguments import instance, real_number
+from kron_dynamics.arguments import instance, real_array, real_number
 from kron_dynamics.constrained import ConstrainedRobot
-from kron_dynamics.exceptions import ParameterError
+from kron_dynamics.exceptions import ParameterError, ShapeError
 from kron_dynamics.typing import ArrayLike, FloatArray
 
 Efforts = Callable[[float, FloatArray, FloatArray], ArrayLike]
@@ -70,10 +70,9 @@ def simulate_constrained(
     instance(robot, ConstrainedRobot, 'robot', 'a ConstrainedRobot')
     count = step_count(duration, step)
     h, n = duration / count, robot.n
-    none = np.zeros(n)
 
     def rates(t: float, state: FloatArray) -> FloatArray:
-        tau = none if efforts is None else np.asarray(efforts(t, state[:n], state[n:]))
+        tau = efforts_at(efforts, t, state[:n], state[n:])
         if friction:
             tau = tau - robot.robot.joint_friction(state[n:])
         qdd = robot.forward_dynamics(state[:n], state[n:], tau, t).qdd
@@ -91,6 +90,21 @@ def simulate_constrained(
         moved = runge_kutta_step(rates, t, state, h)
         states[k + 1] = state = projected(t + h, *np.split(moved, 2))
     return ConstrainedTrajectory(times, states[:, :n], states[:, n:])
+
+
+def efforts_at(efforts: Efforts | None, t: float, q: FloatArray, qd: FloatArray) -> FloatArray:
+    """Return the joint efforts in a state, shape (n,), N m or N; zeros without a function.
+
+    Raises:
+        ArgumentTypeError: the efforts are not real numbers.
+        ShapeError: they have another shape.
+    """
+    if efforts is None:
+        return np.zeros(len(q))
+    tau = real_array(efforts(t, q, qd), 'tau')
+    if tau.shape != q.shape:
+        raise ShapeError(f'tau has shape {tau.shape}, expected {q.shape}')
+    return tau
 
 
 def step_count(duration: float, step: float) -> int:

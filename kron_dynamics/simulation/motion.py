@@ -17,6 +17,8 @@ from kron_dynamics.typing import FloatArray
 # Natural frequency, rad/s, of a stop: a unilateral penalty spring with critical damping. A joint
 # that arrives with speed v penetrates it by v / (e * frequency).
 STOP_FREQUENCY = 40.0
+# Largest product of the step and the fastest rate of the stops; RK4 is stable up to 2.78.
+_STABLE = 2.0
 # Engaged brakes make joint velocities decay exponentially with this rate, 1/s.
 BRAKE_RATE = 5.0
 
@@ -45,23 +47,26 @@ class Motion:
         joint_count: n_j.
         lower: positions of the lower stops, shape (n,), rad or m; -inf where there is none.
         upper: positions of the upper stops, shape (n,), rad or m; inf where there is none.
-        stop_inertia: inertia that scales the stops' stiffness and damping, shape (n,), kg m^2
-            or kg.
+        stop_frequency: natural frequency of the stops, rad/s.
     """
 
     def __init__(
-        self,
-        dynamics: Dynamics,
-        joint_count: int,
-        lower: FloatArray,
-        upper: FloatArray,
-        stop_inertia: FloatArray,
+        self, dynamics: Dynamics, joint_count: int, lower: FloatArray, upper: FloatArray
     ) -> None:
         """Describe a machine."""
         self.dynamics = dynamics
         self.joint_count = joint_count
         self.lower, self.upper = lower, upper
-        self.stop_inertia = stop_inertia
+        self.stop_frequency = STOP_FREQUENCY
+
+    def fit_stops(self, h: float) -> None:
+        """Make the stops softer than `STOP_FREQUENCY` if they are too fast for steps of h seconds.
+
+        Rates of k active stops are at most ``2 k stop_frequency``: the eigenvalues of their
+        block of M^-1, scaled by its diagonal, are positive and sum up to k.
+        """
+        most = max(1, int(np.count_nonzero(np.isfinite(self.lower) | np.isfinite(self.upper))))
+        self.stop_frequency = min(STOP_FREQUENCY, _STABLE / (2.0 * most * h))
 
     def driven(self, q: FloatArray, qd: FloatArray, effort: FloatArray) -> FloatArray:
         """Return the accelerations, shape (n,), under the drives' efforts, shape (n_j,)."""
@@ -117,7 +122,9 @@ class Motion:
         depth = np.minimum(q - self.lower, 0.0) + np.maximum(q - self.upper, 0.0)
         if not depth.any():
             return np.zeros(len(depth))
-        push = STOP_FREQUENCY**2 * depth + 2.0 * STOP_FREQUENCY * qd * (depth != 0.0)
+        push = (frequency := self.stop_frequency) * (frequency * depth + 2.0 * qd * (depth != 0.0))
         # A stop only pushes, it never pulls.
         push = np.where(depth > 0.0, np.maximum(push, 0.0), np.minimum(push, 0.0))
-        return np.asarray(-self.stop_inertia * push)
+        # A joint meets its stop while the others are free. M_ii is its inertia if they are held.
+        inertia = 1.0 / np.linalg.inv(self.dynamics.mass_matrix(q)).diagonal()
+        return np.asarray(-inertia * push)

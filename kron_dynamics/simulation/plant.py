@@ -7,6 +7,7 @@ Fixed-step RK4; stops are penalty springs, Coulomb friction is regularised by ta
 
 from __future__ import annotations
 
+import copy
 import math
 from typing import Any, NamedTuple
 
@@ -33,8 +34,9 @@ from kron_dynamics.simulation.motion import Motion
 from kron_dynamics.simulation.stepper import Stepper
 from kron_dynamics.typing import ArrayLike, FloatArray
 
-# Largest product of the step and the highest natural frequency of flexible links in the start
-# pose. RK4 is stable up to 2.78; the margin is for poses with higher frequencies.
+# Largest product of the step and the fastest rate of flexible links in the start pose: a natural
+# frequency, or the magnitude of a pole, which is larger if a mode is overdamped. RK4 is stable up
+# to 2.78; the margin is for poses with faster rates.
 _STABLE = 2.0
 _MOST_STEPS = 1e12  # weeks of computing
 # Relative rounding error within which a duration counts as a whole number of steps.
@@ -110,25 +112,26 @@ class Plant:
         self.qdd = np.zeros(robot.n)
         self.effort = np.zeros(count)
         self.brakes_set = False
-        self.highest_frequency = 0.0
+        self.highest_frequency = self._fastest_decay = self._fastest_rate = 0.0
         if model.is_flexible:
-            # Holding joints does not raise the highest frequency, so brakes need no extra check.
-            self.highest_frequency = float(
-                robot.linearize(self.q, self.qd, self.qdd).frequencies()[-1]
-            )
+            # Holding joints does not raise the fastest rates, so brakes need no extra check.
+            near = robot.linearize(self.q, self.qd, self.qdd)
+            poles = near.poles()
+            self.highest_frequency = float(near.frequencies()[-1])
+            self._fastest_decay = float(-poles.real.min())
+            self._fastest_rate = max(self.highest_frequency, float(abs(poles[-1])))
         self._limit = model.effort_limit[:count]
         self._motion = Motion(
             dynamics=robot,
             joint_count=count,
             lower=model.position_lower,
             upper=model.position_upper,
-            stop_inertia=robot.mass_matrix(self.q).diagonal().copy(),
         )
         self._steppers: dict[bool, Stepper | Motion] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        """Omit the steppers: they hold addresses of this process."""
-        return {**vars(self), '_steppers': {}}
+        """Omit the steppers: they hold addresses of this process. A copy has stops of its own."""
+        return {**vars(self), '_motion': copy.copy(self._motion), '_steppers': {}}
 
     def advance(self, command: ArrayLike, duration: float, step: float) -> None:
         """Integrate over a duration with constant efforts.
@@ -140,13 +143,15 @@ class Plant:
             command: commanded drive efforts, shape (n_j,), N m or N, possibly infinite; the
                 drives saturate at the model's effort limits.
             duration: s, 0 or more; with 0 only effort and qdd are updated.
-            step: longest integration step, s; the duration is divided evenly.
+            step: longest integration step, s; the duration is divided evenly. Steps that are too
+                long for the stops, beyond 25 ms divided by the number of joints that have them,
+                make the stops softer.
 
         Raises:
             ArgumentTypeError: an argument, q or qd is not real numbers.
             ShapeError: command, or a q or qd set from outside, has another shape.
             ParameterError: duration or step is out of range, or the step is too long for the
-                vibrations of flexible links.
+                vibrations of flexible links or their damping.
             NonFiniteError: command, q or qd contains a NaN, and the state is unchanged; or the
                 integration diverged (the step is too long for this machine).
             ModelError: a flexible link is bent beyond the validity of its equations.
@@ -215,19 +220,22 @@ class Plant:
             )
         self.q = self._state(self.q, 'q of the plant')
         self.qd = self._state(self.qd, 'qd of the plant')
-        if step * self.highest_frequency > _STABLE:
+        if step * self._fastest_rate > _STABLE:
             # The message has three digits, which may round the limit up by half a percent.
-            allowed = 0.995 * _STABLE / self.highest_frequency
+            allowed = 0.995 * _STABLE / self._fastest_rate
             raise ParameterError(
                 f'the step of {step:g} s is too long for flexible links that vibrate at '
-                f'{self.highest_frequency:.4g} rad/s, expected at most {allowed:.3g} s'
+                f'{self.highest_frequency:.4g} rad/s and decay at up to '
+                f'{self._fastest_decay:.4g} 1/s, expected at most {allowed:.3g} s'
             )
         self.effort = np.minimum(np.maximum(wanted, -self._limit), self._limit)
         count = max(1, math.ceil(duration / step - 1e-9))
         # If the duration is a multiple of the step, use the step itself: bit-identical results
         # however the duration is divided among calls.
         is_whole = abs(count * step - duration) <= _ROUNDED * duration
-        return count, step if is_whole else duration / count
+        h = step if is_whole else duration / count
+        self._motion.fit_stops(h or step)
+        return count, h
 
     def _state(self, values: ArrayLike, name: str) -> FloatArray:
         """Check coordinates or rates from outside; return them as an array, shape (n,)."""

@@ -15,6 +15,7 @@ from kron_dynamics.reduced import ReducedRobot
 from kron_dynamics.simulation.constrained_motion import (
     ConstrainedTrajectory,
     Efforts,
+    efforts_at,
     runge_kutta_step,
     step_count,
 )
@@ -104,13 +105,13 @@ def _rates(
     robot: ReducedRobot, efforts: Efforts | None, friction: bool
 ) -> Callable[[float, FloatArray], FloatArray]:
     """Return the function of time and state (q, u) that yields the state's derivative."""
-    n, none = robot.n, np.zeros(robot.n)
+    n = robot.n
     joint_friction = robot.constrained.robot.joint_friction
 
     def rates(t: float, state: FloatArray) -> FloatArray:
         place, speed = state[:n], state[n:]
         qd = robot.velocities(place, speed)
-        tau = none if efforts is None else np.asarray(efforts(t, place, qd), dtype=np.float64)
+        tau = efforts_at(efforts, t, place, qd)
         if friction:
             tau = tau - joint_friction(qd)
         return np.concatenate([qd, robot.forward_dynamics(place, speed, tau).u_dot])

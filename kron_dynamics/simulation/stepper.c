@@ -12,31 +12,13 @@ typedef void (*Kernel)(ptrdiff_t count, const double *const *in, double *const *
 typedef struct {
   ptrdiff_t n, joints;                      // number of coordinates; of joints, which come first
   ptrdiff_t brakes_set;                     // 1: brakes engaged, drives off
-  Kernel friction, forward, inverse, mass;  // last two: only for brakes with flexible links
+  Kernel friction, forward, inverse, mass;  // inverse: only for brakes with flexible links
   double brake_rate, stop_frequency;        // 1/s, rad/s
   const double *effort;                     // drive efforts; zero for modal coordinates
-  const double *lower, *upper, *stop_inertia;
+  const double *lower, *upper;
   double *q, *qd, *qdd;  // state; accelerations at the end of the last step
-  double *work;          // 7 n + n n elements
+  double *work;          // 8 n + 2 n n elements
 } Machine;
-
-// Effort of a stop on one coordinate: a spring and a damper that only push.
-static double stop(const Machine *m, ptrdiff_t i, double q, double qd) {
-  const double below = q < m->lower[i] ? q - m->lower[i] : 0.0;
-  const double depth = q > m->upper[i] ? q - m->upper[i] : below;
-  if (depth == 0.0) return 0.0;
-  const double push = m->stop_frequency * (m->stop_frequency * depth + 2.0 * qd);
-  const int pulls = depth > 0.0 ? push < 0.0 : push > 0.0;
-  return pulls ? 0.0 : -m->stop_inertia[i] * push;
-}
-
-static void drive(const Machine *m, const double *q, const double *qd, double *qdd, double *rest) {
-  double *friction = rest, *tau = friction + m->n;
-  m->friction(1, (const double *const[]){qd}, (double *const[]){friction});
-  for (ptrdiff_t i = 0; i < m->n; ++i)
-    tau[i] = m->effort[i] - friction[i] + stop(m, i, q[i], qd[i]);
-  m->forward(1, (const double *const[]){q, qd, tau}, (double *const[]){qdd});
-}
 
 // Solve A x = b in rows and columns first ... n-1 of a positive definite n x n matrix, in place:
 // x holds b on entry, A is overwritten.
@@ -51,6 +33,48 @@ static void solve(ptrdiff_t first, ptrdiff_t n, double *A, double *x) {
     for (ptrdiff_t j = i + 1; j < n; ++j) x[i] -= A[i * n + j] * x[j];
     x[i] /= A[i * n + i];
   }
+}
+
+// What a stop does to one coordinate, as an acceleration: a spring and a damper that only push.
+static double stop(const Machine *m, ptrdiff_t i, double q, double qd) {
+  const double below = q < m->lower[i] ? q - m->lower[i] : 0.0;
+  const double depth = q > m->upper[i] ? q - m->upper[i] : below;
+  if (depth == 0.0) return 0.0;
+  const double push = m->stop_frequency * (m->stop_frequency * depth + 2.0 * qd);
+  const int pulls = depth > 0.0 ? push < 0.0 : push > 0.0;
+  return pulls ? 0.0 : -push;
+}
+
+// Inertia of coordinate i if all others are free: 1 / (M^-1)_ii. A and x are overwritten.
+static double free_inertia(ptrdiff_t i, ptrdiff_t n, const double *M, double *A, double *x) {
+  for (ptrdiff_t k = 0; k < n * n; ++k) A[k] = M[k];
+  for (ptrdiff_t k = 0; k < n; ++k) x[k] = k == i;
+  solve(0, n, A, x);
+  return 1.0 / x[i];
+}
+
+// Add the efforts of the stops to tau.
+static void add_stops(
+    const Machine *m, const double *q, const double *qd, double *tau, double *rest) {
+  const ptrdiff_t n = m->n;
+  double *x = rest, *M = x + n, *A = M + n * n;
+  m->mass(1, (const double *const[]){q}, (double *const[]){M});
+  for (ptrdiff_t i = 0; i < n; ++i) {
+    const double push = stop(m, i, q[i], qd[i]);
+    if (push != 0.0) tau[i] += push * free_inertia(i, n, M, A, x);
+  }
+}
+
+static void drive(const Machine *m, const double *q, const double *qd, double *qdd, double *rest) {
+  double *friction = rest, *tau = friction + m->n;
+  int at_stop = 0;  // M is needed only there
+  m->friction(1, (const double *const[]){qd}, (double *const[]){friction});
+  for (ptrdiff_t i = 0; i < m->n; ++i) {
+    tau[i] = m->effort[i] - friction[i];
+    at_stop |= q[i] < m->lower[i] || q[i] > m->upper[i];
+  }
+  if (at_stop) add_stops(m, q, qd, tau, tau + m->n);
+  m->forward(1, (const double *const[]){q, qd, tau}, (double *const[]){qdd});
 }
 
 // Brakes of unlimited force prescribe the joints' accelerations; those of flexible links follow

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kron_dynamics.simulation.motion import BRAKE_RATE, STOP_FREQUENCY, Motion
+from kron_dynamics.simulation.motion import BRAKE_RATE, Motion
 from kron_dynamics.typing import FloatArray
 
 # Steps per C call; between calls Python handles interrupts (Ctrl-C).
@@ -28,7 +28,7 @@ class _Machine(ctypes.Structure):
         *((name, ctypes.c_ssize_t) for name in ('n', 'joints', 'brakes_set')),
         *((name, ctypes.c_void_p) for name in _KERNELS),
         *((name, ctypes.c_double) for name in ('brake_rate', 'stop_frequency')),
-        *((name, ctypes.c_void_p) for name in ('effort', 'lower', 'upper', 'stop_inertia')),
+        *((name, ctypes.c_void_p) for name in ('effort', 'lower', 'upper')),
         *((name, ctypes.c_void_p) for name in ('q', 'qd', 'qdd', 'work')),
     )
 
@@ -51,16 +51,16 @@ class Stepper:
             kernels: addresses of the kernels, in the order of `kernel_names`.
             steps: address of `kron_steps`.
         """
+        self._motion = motion
         n = len(motion.lower)
         sizes = {
-            **dict.fromkeys(('effort', 'lower', 'upper', 'stop_inertia', 'q', 'qd', 'qdd'), n),
-            'work': 7 * n + n * n,
+            **dict.fromkeys(('effort', 'lower', 'upper', 'q', 'qd', 'qdd'), n),
+            'work': 8 * n + 2 * n * n,
         }
         self._memory = _aligned(sum(sizes.values()))
         parts = np.split(self._memory, np.cumsum(list(sizes.values()))[:-1])
         arrays = dict(zip(sizes, parts, strict=True))
         arrays['lower'][:], arrays['upper'][:] = motion.lower, motion.upper
-        arrays['stop_inertia'][:] = motion.stop_inertia
         self._q, self._qd, self._qdd = (arrays[name] for name in ('q', 'qd', 'qdd'))
         self._effort = arrays['effort'][: motion.joint_count]
         self._machine = _Machine(
@@ -68,7 +68,6 @@ class Stepper:
             joints=motion.joint_count,
             brakes_set=bool(brakes_set),
             brake_rate=BRAKE_RATE,
-            stop_frequency=STOP_FREQUENCY,
             **dict(zip(kernel_names(motion, brakes_set), kernels, strict=True)),
             **{name: array.ctypes.data for name, array in arrays.items()},
         )
@@ -82,6 +81,7 @@ class Stepper:
         """Return q, qd and qdd, shape (n,) each, after `steps` steps, see `Motion.after`."""
         if effort is not None:
             self._effort[:] = effort
+        self._machine.stop_frequency = self._motion.stop_frequency
         self._q[:], self._qd[:] = q, qd
         while steps > _AT_ONCE:
             self._steps(_AT_ONCE, h)
@@ -93,7 +93,7 @@ class Stepper:
 def kernel_names(motion: Motion, brakes_set: bool) -> tuple[str, ...]:
     """Return the names of the dynamics' kernels that the motion needs."""
     if not brakes_set:
-        return 'joint_friction', 'forward_dynamics'
+        return 'joint_friction', 'forward_dynamics', 'mass_matrix'
     if motion.joint_count == len(motion.lower):
         return ('joint_friction',)
     return 'joint_friction', 'inverse_dynamics', 'mass_matrix'

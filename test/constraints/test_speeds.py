@@ -22,6 +22,7 @@ from kron_dynamics.constraints import (
     Pfaffian,
     PlanarLoop,
     PointLoop,
+    PolynomialCoupling,
     PrescribedMotion,
 )
 from kron_dynamics.elementary import cos, sin
@@ -230,6 +231,38 @@ def test_speeds_that_do_not_determine_the_motion_are_refused() -> None:
     turning = Coupling('belt', {'j1': 1.0, 'j2': 1.0})
     with pytest.raises(kd.SingularConstraintError, match='speeds of j1, j2 do not determine'):
         ConstrainedRobot(four_bar(), [turning], independent=['j1', 'j2'])
+
+
+def test_a_speed_that_is_always_zero_is_refused() -> None:
+    """A row of U vanishes in some states; elsewhere it is a good choice."""
+
+    def rows(q: Any, t: Any) -> Any:
+        return np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, q[2]]])
+
+    robot = ConstrainedOnFloats(four_bar(), [], start=START, independent=rows)
+    with pytest.raises(kd.SingularConstraintError, match='u3 do not determine the motion'):
+        robot.speeds([0.9, -0.4, 0.0], np.zeros(3))
+
+
+def test_redundant_moved_constraints_agree_about_the_rates(assert_close: Any) -> None:
+    """A cam, its driver and its follower are all moved in time: qd is known, but for one joint."""
+    constraints = [
+        PolynomialCoupling('cam', 'j2', 'j1', (0.0, 0.0, 1.0)),
+        PrescribedMotion('driver', 'j1', lambda t: sin(t)),
+        PrescribedMotion('follower', 'j2', lambda t: sin(t) * sin(t)),
+    ]
+    robot = ConstrainedOnFloats(four_bar(), constraints, start=[0.5, 0.2, 0.0], time=0.5)
+    assert robot.degrees_of_freedom == 1
+    q = robot.close([np.sin(0.7), np.sin(0.7) ** 2, 0.3], 0.7)
+    expected = [np.cos(0.7), 2.0 * np.sin(0.7) * np.cos(0.7), 1.0]
+    qd = robot.velocities(q, [1.0], 0.7)
+    assert_close(qd, expected, 1e-12)
+    exact = robot.speeds(q, qd, 0.7)
+    assert_close(qd, exact.B[:, 0] + exact.d, 1e-12)
+    assert_close(robot.mass_matrix(q, 0.7), exact.B.T @ four_bar().mass_matrix(q) @ exact.B, 1e-12)
+    # Accelerations need the right rates: at others the conditions contradict each other.
+    with pytest.raises(kd.ConstraintError, match='contradict each other'):
+        robot.speeds(q, np.zeros(3), 0.7)
 
 
 def test_rates_that_contradict_each_other_are_refused_by_name() -> None:

@@ -70,22 +70,11 @@ def started(robot: kd.Robot, share: float, seed: int = 3) -> Plant:
 def in_python(plant: Plant, command: Any, steps: int, brakes: bool = False) -> list[np.ndarray]:
     """State and accelerations after steps by the text in Python, efforts limited here."""
     model, count = plant.robot.model, len(plant.effort)
-    motion = Motion(
-        plant.robot,
-        count,
-        model.position_lower,
-        model.position_upper,
-        np.diag(plant.robot.mass_matrix(Plant(plant.robot, within(plant)).q)),
-    )
+    motion = Motion(plant.robot, count, model.position_lower, model.position_upper)
+    motion.fit_stops(STEP)
     limit = model.effort_limit[:count]
     effort = None if brakes else np.clip(command, -limit, limit)
     return list(motion.after(plant.q, plant.qd, effort, steps, STEP))
-
-
-def within(plant: Plant) -> np.ndarray:
-    count = len(plant.effort)
-    model = plant.robot.model
-    return np.clip(plant.q[:count], model.position_lower[:count], model.position_upper[:count])
 
 
 def assert_same(plant: Plant, expected: list[np.ndarray]) -> None:

@@ -57,6 +57,12 @@ def with_text(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
         ('-(tau[i] + friction[i])', '-tau[i]'),
         ('x[i] -= A[i * n + j] * x[j]', 'x[i] += A[i * n + j] * x[j]'),
         ('x[i] -= factor * x[k]', 'x[i] -= x[k]'),
+        ('push * free_inertia(i, n, M, A, x)', 'push * M[i * n + i]'),
+        ('x[k] = k == i', 'x[k] = 1.0'),
+        ('q[i] < m->lower[i] ||', ''),
+        ('|| q[i] > m->upper[i]', ''),
+        ('solve(0, n, A, x)', 'solve(i, n, A, x)'),
+        ('A[k] = M[k]', 'A[k] = M[0]'),
         ('accelerate(m, q, qd, m->qdd, rest);', ''),
     ],
 )

@@ -94,6 +94,11 @@ def test_a_sleigh_turns_until_its_mass_leads() -> None:
         ({'step': -1.0}, kd.ParameterError, 'step is -1.0 s'),
         ({'step': 1e-12}, kd.ParameterError, 'at most 10000000'),
         ({'efforts': lambda t, q, qd: [1.0]}, kd.KronDynamicsError, r'tau has shape \(1,\)'),
+        (
+            {'efforts': lambda t, q, qd: [1.0], 'friction': True},
+            kd.ShapeError,
+            r'tau has shape \(1,\), expected \(3,\)',
+        ),
         ({'efforts': lambda t, q, qd: [np.nan] * 3}, kd.NonFiniteError, 'tau holds a NaN'),
         ({'robot': None}, kd.ArgumentTypeError, 'expected a ConstrainedRobot'),
     ],

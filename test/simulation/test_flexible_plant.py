@@ -174,6 +174,37 @@ def test_a_step_too_long_for_the_vibrations_is_refused_before_it_is_taken(stacke
         assert np.abs(plant.q - begin).max() < 5e-4
 
 
+def test_a_step_too_long_for_overdamped_modes_is_refused_before_it_is_taken(monkeypatch):
+    """Damping that grows with the frequency: a pole is farther out than any frequency."""
+    monkeypatch.setenv('CC', 'no-compiler')
+    text = """<robot name="rod"><link name="base"/><joint name="pin" type="continuous">
+      <parent link="base"/><child link="rod"/><axis xyz="0 0 1"/></joint><link name="rod">
+      <inertial><origin xyz="0.5 0 0"/><mass value="1.2"/><inertia ixx="0.01" iyy="0.11" izz="0.11"
+      ixy="0" ixz="0" iyz="0"/></inertial></link></robot>"""
+    beam = {
+        'length': 1.0,
+        'mass_per_length': 1.2,
+        'bending_stiffness': {'v': 300.0},
+        'modes': {'v': 3},
+        'damping_ratio': 0.1,
+        'damping': 'stiffness_proportional',
+    }
+    robot = kd.loads(text, gravity=(0, 0, 0), flexible={'flexible_links': {'rod': beam}})
+    plant = Plant(robot, [0.0])
+    fastest = abs(robot.linearize(plant.q, plant.qd, plant.qdd).poles()[-1])
+    assert fastest > 1.5 * plant.highest_frequency
+    with pytest.raises(kd.ParameterError, match=rf'decay at up to {fastest:.4g} 1/s') as refused:
+        plant.advance([0.0], 0.01, 1.9 / plant.highest_frequency)
+    allowed = float(str(refused.value).split()[-2])
+    assert 1.97 < allowed * fastest <= 2.0
+    plant.qd[-1] = 1e-3
+    energy = robot.kinetic_energy(plant.q, plant.qd)
+    for _ in range(20):
+        plant.advance([0.0], allowed, allowed)
+        left = robot.kinetic_energy(plant.q, plant.qd) + robot.potential_energy(plant.q)
+        assert left < energy * (1.0 + 1e-9)
+
+
 def test_a_rigid_machine_has_no_highest_frequency():
     text = """<robot name="sledge"><link name="rail"/><link name="body"><inertial>
       <mass value="4"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>

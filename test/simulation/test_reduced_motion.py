@@ -154,6 +154,10 @@ def test_arguments_are_refused_by_name() -> None:
         simulate_reduced(robot.constrained, q, [0.0], duration=1.0)  # type: ignore[arg-type]
     with pytest.raises(kd.ShapeError, match='u has shape'):
         simulate_reduced(robot, q, [0.0, 0.0], duration=1.0)
+    for friction in (False, True):
+        with pytest.raises(kd.ShapeError, match='tau has shape'):
+            options: dict[str, Any] = {'duration': 0.01, 'friction': friction}
+            simulate_reduced(robot, q, [0.0], lambda t, q, qd: [1.0], **options)
     with pytest.raises(kd.ParameterError, match='duration is -1.0'):
         simulate_reduced(robot, q, [0.0], duration=-1.0)
 
