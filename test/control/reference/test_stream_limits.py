@@ -152,6 +152,17 @@ def test_an_acceleration_at_the_point_carries_no_joint_over_its_limits(case):
     assert (way <= 1.5 * 0.5 / limit).all()
 
 
+def test_a_point_after_which_a_joint_would_be_too_fast_is_reached_late_or_refused():
+    """It accelerates at its velocity limit: slower, both are smaller."""
+    point = np.array([0.25]), np.array([1.0]), np.array([2.0])
+    stream = Watched(joints_of([-1.0], [9.0], [1.0]), [4.0], [0.0])
+    assert stream.take(*point, 0.6)
+    assert stream.stream.counts.limited == 1
+    stream = Watched(joints_of([-1.0], [9.0], [1.0]), [4.0], [0.0])
+    with pytest.raises(TrajectoryError, match=r"in 1 s: 'j0' could not stop after it within its"):
+        stream.stream.take(*point, 1.0)
+
+
 def test_the_stop_after_a_point_near_the_end_of_the_range_stays_within_it():
     stream = Watched(joints_of([-1.0] * 2, [9.0] * 2, [1.0] * 2), [2.0, 0.9], [-0.95, 0.0])
     assert stream.take(np.array([-1.0, 0.3]), np.array([0.0, 0.5]), np.array([1.0, 0.0]), 1.0)
