@@ -267,12 +267,12 @@ class ReferenceFollower:
         self._followed()
         return self._planned(self._stop_of, self._stamp or 0.0, lead, stop=True, shaped=shaped)
 
-    def splice(self, trajectory: Trajectory) -> Reference:
+    def splice(self, trajectory: Trajectory, *, lasting: bool = False) -> Reference:
         """Follow a trajectory from the last state on; drop the waiting reference.
 
         Args:
-            trajectory: begins in the present reference state and is within the limits; it is
-                expected to be replaced by the next one.
+            trajectory: begins in the present reference state and is within the limits.
+            lasting: whether it is followed to its end; False if the next one is expected before.
 
         Raises:
             TrajectoryError: there is no present reference, references are shaped, or the control
@@ -282,7 +282,7 @@ class ReferenceFollower:
         self._followed()
         if self._shaping is not None:
             raise TrajectoryError('a reference that is to be shaped cannot begin at once')
-        self._present = Reference(self._stamp or 0.0, trajectory, trajectory, lasting=False)
+        self._present = Reference(self._stamp or 0.0, trajectory, trajectory, lasting)
         self._past, self._next = [], None
         return self._present
 

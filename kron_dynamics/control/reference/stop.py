@@ -12,7 +12,7 @@ from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray
 
 # Steepest slope of the cubic along which a speed of 1 goes to zero in the time 1.
-STEEPEST = 1.5
+_STEEPEST = 1.5
 # Share of the efforts remaining after gravity that derived acceleration limits use; the other
 # half is for Coriolis forces, friction and control.
 _SHARE = 0.5
@@ -118,7 +118,7 @@ def shortest_stop(
     q, qd, qdd = trajectory.sample(at)
     if (np.abs(qd) <= _AT_REST).all() and (np.abs(qdd) <= _AT_REST).all():
         return Trajectory.from_points(trajectory.joint_names, [0.0], [q])
-    duration = float(np.max(STEEPEST * np.abs(qd) / acceleration_limit, initial=1e-2))
+    duration = float(np.max(_STEEPEST * np.abs(qd) / acceleration_limit, initial=1e-2))
     # The motion itself may exceed the acceleration limit.
     ahead = trajectory.samples(np.linspace(at, at + 0.5 * duration, _FEWEST))[2]
     hardest = np.maximum(acceleration_limit, np.abs(ahead).max(axis=0))

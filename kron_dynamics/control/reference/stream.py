@@ -8,19 +8,27 @@ import numpy as np
 
 from kron_dynamics.control.law import JointReference
 from kron_dynamics.control.reference.follower import ReferenceFollower
+from kron_dynamics.control.reference.joint_stops import JointLimits, JointStops, joint_stops
 from kron_dynamics.control.reference.planning import Reference
-from kron_dynamics.control.reference.polynomials import derivative_of, quintic_pieces
-from kron_dynamics.control.reference.stop import STEEPEST
+from kron_dynamics.control.reference.quintic_limits import (
+    QUANTITIES,
+    beyond_limits,
+    quintic_between,
+)
 from kron_dynamics.control.reference.trajectory import Trajectory
 from kron_dynamics.exceptions import TrajectoryError
 from kron_dynamics.model.joint_kinds import endless
-from kron_dynamics.typing import BoolArray, FloatArray
+from kron_dynamics.typing import FloatArray
 
 # Shortest motion to a setpoint, s; used for setpoints to be reached at once.
 _SHORTEST = 1e-3
-# Number of durations tried between the given and the longest one, and samples checked in each.
-_DURATIONS, _MOMENTS = 16, 17
+# Number of durations tried between the given and the longest one.
+_DURATIONS = 16
+# Tolerance at limits of velocity and acceleration.
 _ROUNDING = 1.0 + 1e-6
+# Tolerance, also relative, at a state that is beyond a limit already: it must not creep farther
+# from point to point.
+_EXACT = 1e-12
 # A motion counts as limited if it takes longer than requested by this factor.
 _LIMITED = 1.0 + 1e-9
 # Position tolerance at limits, rad or m: a machine on a stop may measure a position behind it.
@@ -47,8 +55,9 @@ class ReferenceStream:
     """Follows streamed setpoints; must be used in the follower's thread.
 
     Each setpoint becomes a quintic from the present reference state, followed by a stop: without
-    another setpoint the machine decelerates to rest after it. So no setpoint is extrapolated, and
-    stopping does not depend on a timer.
+    another setpoint each joint decelerates to rest after it. So no setpoint is extrapolated, and
+    stopping does not depend on a timer. Positions, velocities and accelerations of both are within
+    the limits at every moment, and accelerations have no steps.
     """
 
     def __init__(self, follower: ReferenceFollower, timeout: float, longest: float = 1.0) -> None:
@@ -108,7 +117,8 @@ class ReferenceStream:
     def watch(self) -> bool:
         """Stop the machine if no setpoint arrived in time; return whether it was stopped now.
 
-        The stop replaces a reference that waits for its start.
+        The stop replaces a reference that waits for its start. Where a joint cannot stop at once
+        within its limits, the machine moves on, at most to the last setpoint and its stop.
         """
         stamp = self._follower.stamp
         if self._last is None or stamp is None or not self.active:
@@ -117,11 +127,17 @@ class ReferenceStream:
         assert self._reference is not None
         if stamp - self._last <= self._timeout:
             return False
-        self._last = None
         moving = stamp < self._reference.end
         if stamp < self._due:
-            planned = self._follower.plan_stop()
-            self._follower.follow(planned, planned.finish())
+            present = self._follower.sample(stamp)
+            stops = joint_stops(present, self._limits_from(present))
+            if not stops.possible:
+                return False
+            trajectory = Trajectory.from_polynomials(
+                self._follower.robot.joint_names, *stops.pieces(), stops.end
+            )
+            self._follower.splice(trajectory, lasting=True)
+        self._last = None
         self.counts.stops += moving
         return moving
 
@@ -132,140 +148,118 @@ class ReferenceStream:
         qdd: FloatArray | None,
         time_from_start: float,
     ) -> tuple[Trajectory, bool]:
-        robot, limit = self._follower.robot, self._follower.acceleration_limit
-        names, model = robot.joint_names, robot.model
+        """Trajectory to a setpoint and to rest, and whether it reaches the setpoint late."""
         now = self._follower.stamp
         if now is None:
             raise TrajectoryError('no joint state has been answered yet')
-        n, zeros = robot.n, np.zeros(robot.n)
-        goal = [zeros if values is None else values for values in (q, qd, qdd)]
+        goal = self._checked(q, qd, qdd)
+        start = self._follower.sample(now)
+        robot = self._follower.robot
+        continuous = np.array(endless(robot.model.joint_types))
+        turns = 2.0 * np.pi * continuous * np.rint((start[0] - goal[0]) / (2.0 * np.pi))
+        goal = goal[0] + turns, goal[1], goal[2]
+        stops = self._stops_after(goal)
+        least = max(time_from_start, _SHORTEST)
+        duration, stops = self._reached(start, goal, least, stops)
+        goal = _slowed(goal, least / duration)
+        way = quintic_between(start, goal, duration)
+        times, rest = stops.pieces()
+        pieces = np.zeros((len(way), len(times), robot.n))
+        pieces[:, :1], pieces[: len(rest), 1:] = way, rest
+        trajectory = Trajectory.from_polynomials(
+            robot.joint_names, np.concatenate(([0.0], duration + times)), pieces, stops.end
+        )
+        self._due = now + duration
+        return trajectory, time_from_start > 0.0 and duration > least * _LIMITED
+
+    def _checked(
+        self, q: FloatArray, qd: FloatArray | None, qdd: FloatArray | None
+    ) -> JointReference:
+        """The setpoint with all its values, which are of the right number and finite."""
+        names, n = self._follower.robot.joint_names, self._follower.robot.n
+        zeros = np.zeros(n)
+        goal = q, zeros if qd is None else qd, zeros if qdd is None else qdd
         for label, values in zip(('positions', 'velocities', 'accelerations'), goal, strict=True):
             if values.shape != (n,):
                 raise TrajectoryError(f'the point has {values.size} {label}, expected {n}')
             if not np.isfinite(values).all():
                 k = int((~np.isfinite(values)).argmax())
                 raise TrajectoryError(f'{label} of {names[k]!r} is {values[k]:g}')
-        start = self._follower.sample(now)
-        continuous = np.array(endless(model.joint_types))
-        turns = 2.0 * np.pi * continuous * np.rint((start[0] - goal[0]) / (2.0 * np.pi))
-        goal[0] = goal[0] + turns
-        end, _ = self._stop_from(goal)
-        bounds = model.position_lower - _REST, model.position_upper + _REST
+        return goal
+
+    def _limits(self) -> JointLimits:
+        model = self._follower.robot.model
+        return JointLimits(
+            model.position_lower - _REST,
+            model.position_upper + _REST,
+            model.velocity_limit * _ROUNDING,
+            self._follower.acceleration_limit * _ROUNDING,
+        )
+
+    def _limits_from(self, start: JointReference) -> JointLimits:
+        """The limits, widened to a start beyond them, as of a machine that rests behind a stop."""
+        limits, (q, v, a) = self._limits(), start
+        return JointLimits(
+            np.minimum(limits.lower, q - _EXACT),
+            np.maximum(limits.upper, q + _EXACT),
+            np.maximum(limits.velocity, np.abs(v) * (1.0 + _EXACT)),
+            np.maximum(limits.acceleration, np.abs(a) * (1.0 + _EXACT)),
+        )
+
+    def _stops_after(self, goal: JointReference) -> JointStops:
+        """The stops after a setpoint in time; refuse it if it or they are outside the limits."""
+        limits = self._limits()
+        stops = joint_stops(goal, limits)
+        farthest = np.where(stops.highest > limits.upper, stops.highest, stops.lowest)
         for label, values, bad in (
-            ('position', goal[0], _outside(goal[0], *bounds)),
-            ('position it could stop at', end, _outside(end, *bounds)),
-            ('velocity', goal[1], np.abs(goal[1]) > model.velocity_limit * _ROUNDING),
-            ('acceleration', goal[2], np.abs(goal[2]) > limit * _ROUNDING),
+            ('position', goal[0], (goal[0] < limits.lower) | (goal[0] > limits.upper)),
+            ('position it could stop at', farthest, stops.too_far),
+            ('velocity', goal[1], np.abs(goal[1]) > limits.velocity),
+            ('acceleration', goal[2], np.abs(goal[2]) > limits.acceleration),
         ):
             if bad.any():
                 k = int(bad.argmax())
                 raise TrajectoryError(
-                    f'the {label} of {names[k]!r} is {values[k]:.6g}, beyond its limit'
+                    f'the {label} of {self._follower.robot.joint_names[k]!r} is '
+                    f'{values[k]:.6g}, beyond its limit'
                 )
-        least = max(time_from_start, _SHORTEST)
-        duration = self._duration((start[0], start[1], start[2]), goal, least)
-        slower = least / duration
-        goal = [goal[0], slower * goal[1], slower**2 * goal[2]]
-        end, stop = self._stop_from(goal)
-        times = np.array([0.0, duration, duration + stop])
-        states = tuple(
-            np.stack(rows) for rows in zip(start, goal, (end, zeros, zeros), strict=True)
-        )
-        trajectory = Trajectory.from_states(names, times, (states[0], states[1], states[2]))
-        self._due = now + duration
-        return trajectory, time_from_start > 0.0 and duration > least * _LIMITED
+        return stops
 
-    def _stop_from(self, goal: list[FloatArray]) -> tuple[FloatArray, float]:
-        """Position and duration of the stop after a setpoint."""
-        q, qd, qdd = goal
-        limit = self._follower.acceleration_limit
-        time = float(np.max(STEEPEST * np.abs(qd) / limit, initial=_SHORTEST))
-        if qdd.any():  # the acceleration adds to the deceleration
-            time *= 2.0
-        return q + qd * time / 2.0 + qdd * time**2 / 12.0, time
-
-    def _duration(self, start: JointReference, goal: list[FloatArray], least: float) -> float:
-        """Shortest of the tried durations that keeps all limits.
+    def _reached(
+        self, start: JointReference, goal: JointReference, least: float, stops: JointStops
+    ) -> tuple[float, JointStops]:
+        """Shortest of the tried durations that keeps all limits, also after it, and the stops.
 
         A later arrival scales the setpoint's velocity down by the same factor.
+
+        Args:
+            start: state now.
+            goal: setpoint, if it is reached in time.
+            least: duration if it is reached in time, s.
+            stops: those if it is reached in time.
         """
-        robot = self._follower.robot
+        limits = self._limits_from(start)
         longest = max(least, self._longest)
         # Try the requested time alone first: it usually suffices.
         for durations in (np.array([least]), np.geomspace(least, longest, _DURATIONS)):
-            beyond = self._beyond(start, goal, least, durations)
-            bad = np.any([part.any(axis=(1, 2)) for part in beyond.values()], axis=0)
-            if not bad.all():
-                return float(durations[bad.argmin()])
-        what, part = next((what, part) for what, part in beyond.items() if part[-1].any())
-        joint = robot.joint_names[int(part[-1].any(axis=0).argmax())]
-        raise TrajectoryError(
-            f'the point cannot be reached in {longest:.3g} s: {joint!r} would leave its {what} '
-            'limit'
-        )
-
-    def _beyond(
-        self,
-        start: JointReference,
-        goal: list[FloatArray],
-        least: float,
-        durations: FloatArray,
-    ) -> dict[str, BoolArray]:
-        """Masks of limit violations, (D, moments, n), for motions of durations (D,)."""
-        robot = self._follower.robot
-        sizes = durations[:, np.newaxis]
-        (q0, v0, a0), (q1, v1, a1) = start, goal
-        # End conditions in normalised time u, 0 to 1, relative to the start: (durations, 5, n).
-        ends = np.stack(
-            (
-                np.broadcast_to(q1 - q0, (len(durations), robot.n)),
-                v0 * sizes,
-                np.broadcast_to(v1 * least, (len(durations), robot.n)),
-                a0 * sizes**2,
-                np.broadcast_to(a1 * least**2, (len(durations), robot.n)),
-            ),
-            axis=1,
-        )
-        moved, rate, growth = (part @ ends for part in _BASIS)
-        h = durations[:, np.newaxis, np.newaxis]
-        fastest = np.maximum(robot.model.velocity_limit, np.abs(v0)) * _ROUNDING
-        hardest = np.maximum(self._follower.acceleration_limit, np.abs(a0)) * _ROUNDING
-        return {
-            'velocity': np.abs(rate / h) > fastest,
-            'acceleration': np.abs(growth / h**2) > hardest,
-            'position': _outside(
-                q0 + moved,
-                # A machine that rests on a stop may start slightly behind it.
-                np.minimum(robot.model.position_lower, q0) - _REST,
-                np.maximum(robot.model.position_upper, q0) + _REST,
-            ),
-        }
+            beyond = beyond_limits(start, goal, least, durations, limits)
+            for k in np.flatnonzero(~beyond.any(axis=(0, 2))):
+                if durations[k] > least:
+                    stops = joint_stops(_slowed(goal, least / durations[k]), self._limits())
+                if stops.possible:
+                    return float(durations[k]), stops
+        names = self._follower.robot.joint_names
+        said = f'the point cannot be reached in {longest:.3g} s: '
+        last = beyond[:, -1]
+        if last.any():
+            quantity, joint = (int(index[0]) for index in np.nonzero(last))
+            raise TrajectoryError(
+                f'{said}{names[joint]!r} would leave its {QUANTITIES[quantity]} limit'
+            )
+        joint = int((stops.too_fast | stops.too_far).argmax())
+        raise TrajectoryError(f'{said}{names[joint]!r} could not stop after it within its limits')
 
 
-def _outside(q: FloatArray, lower: FloatArray, upper: FloatArray) -> BoolArray:
-    """Mask of positions, shape (..., n), outside bounds (n,)."""
-    outside: BoolArray = (q < lower) | (q > upper)
-    return outside
-
-
-def _quintic_basis(u: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Quintic basis functions at u and their first two derivatives, (U, 5) each.
-
-    Columns: displacement, begin and end rate, begin and end acceleration.
-    """
-    columns = []
-    for k in range(5):
-        unit = np.eye(5)[k][np.newaxis]
-        begin = (np.zeros((1, 1)), unit[:, [1]], unit[:, [3]])
-        end = (unit[:, [0]], unit[:, [2]], unit[:, [4]])
-        columns.append(quintic_pieces(np.ones(1), begin, end)[:, 0, 0])
-    rows = np.array(columns).T[:, np.newaxis]  # (6, 1, 5)
-    powers = u[:, np.newaxis] ** np.arange(6)
-    found = []
-    for _ in range(3):
-        found.append(powers[:, : len(rows)] @ rows[:, 0])
-        rows = derivative_of(rows)
-    return found[0], found[1], found[2]
-
-
-_BASIS = _quintic_basis(np.linspace(0.0, 1.0, _MOMENTS))
+def _slowed(goal: JointReference, factor: float) -> JointReference:
+    """A state of a motion that is slower by a factor, at most 1."""
+    return goal[0], factor * goal[1], factor**2 * goal[2]

@@ -155,6 +155,28 @@ class Trajectory:
         return cls._of(tuple(joint_names), times, q[-1].copy(), pieces, table)
 
     @classmethod
+    def from_polynomials(
+        cls,
+        joint_names: Sequence[str],
+        times: FloatArray,
+        pieces: FloatArray,
+        final_position: FloatArray,
+    ) -> Trajectory:
+        """Return the trajectory of given polynomials, which end at rest.
+
+        For computed motions: it takes microseconds, because nothing is checked.
+
+        Args:
+            joint_names: the n joint names.
+            times: start times of the p pieces and the end of the last one, (p + 1,), in s, the
+                first 0.
+            pieces: coefficients as in `polynomials`, of order 3 or more, (order, p, n).
+            final_position: position held after the end, (n,).
+        """
+        table = _table_of(pieces, pieces[0, 0], final_position)
+        return cls._of(tuple(joint_names), times, final_position.copy(), pieces, table)
+
+    @classmethod
     def combined(cls, first: Trajectory, second: Trajectory, chosen: BoolArray) -> Trajectory:
         """Return a trajectory with some joints of the first and the other joints of the second.
 
