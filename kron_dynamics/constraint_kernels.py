@@ -8,7 +8,7 @@ import hashlib
 import os
 
 from kron_dynamics.constraints.system import ConstraintSystem
-from kron_dynamics.kernels.sources import sources_digest
+from kron_dynamics.kernels.sources import origins_of, sources_digest
 
 
 def kernel_name(kind: str, system: ConstraintSystem, *more: object) -> str:
@@ -22,8 +22,7 @@ def kernel_name(kind: str, system: ConstraintSystem, *more: object) -> str:
         system: the constraints.
         more: what else the kernels depend on, with exact and complete texts.
     """
-    bases = {base for c in system.constraints for base in type(c).__mro__}
-    sources = sources_digest(*sorted(bases, key=repr))
+    sources = sources_digest(*{origin for c in system.constraints for origin in origins_of(c)})
     data = os.urandom(16).hex() if system.description is None else system.description
     digest = hashlib.sha256(f'{data!r}{more!r}{sources}'.encode())
     return f'{kind}.{digest.hexdigest()[:16]}'

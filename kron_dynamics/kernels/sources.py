@@ -22,7 +22,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from types import CellType, FunctionType, MethodType
+from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from kron_dynamics.kernels.named_imports import absolute, is_library, named_imports, top_level
@@ -93,14 +93,15 @@ def _unlock() -> None:
 os.register_at_fork(after_in_child=_unlock)
 
 
-def origins_of(function: Callable[..., Any]) -> set[FunctionType | type]:
-    """Return the functions and classes that define what a function computes.
+def origins_of(function: object) -> set[Origin]:
+    """Return the functions, classes and modules that define what a function computes.
 
     These are the functions inside partial, bound and wrapped functions, the functions captured in
-    closures, and the classes of captured or bound objects. For functions and classes that are
-    in no file, such as those typed into a Python shell, the globals that they use are included.
+    closures, and the classes of captured or bound objects; of an object that is no function, its
+    classes. For functions and classes that are in no file, such as those typed into a Python
+    shell, the globals that they use are included.
     """
-    found: set[FunctionType | type] = set()
+    found: set[Origin] = set()
     waiting: list[Any] = [function]
     while waiting:
         item = waiting.pop()
@@ -108,6 +109,8 @@ def origins_of(function: Callable[..., Any]) -> set[FunctionType | type]:
             waiting += [item.func, *item.args, *item.keywords.values()]
         elif isinstance(item, MethodType):
             waiting += [item.__func__, item.__self__]
+        elif isinstance(item, ModuleType):
+            found.add(item.__name__)
         elif not isinstance(item, FunctionType):
             classes = item.__mro__ if isinstance(item, type) else type(item).__mro__
             new = set(classes) - found
@@ -122,12 +125,19 @@ def origins_of(function: Callable[..., Any]) -> set[FunctionType | type]:
 
 
 def _used_by(origin: FunctionType | type) -> list[Any]:
-    """Return functions and classes that one of no file names; none for one of a file."""
+    """Return functions, classes and the user's modules that one of no file names."""
     module = origin.__module__
     if module in sys.builtin_module_names or _file_of(module) is not None:
         return []
     values = [v for f in functions_in(origin) for v in named_globals(f).values()]
-    return [value for value in values if isinstance(value, FunctionType | type)]
+    return [v for v in values if isinstance(v, FunctionType | type) or _is_own_module(v)]
+
+
+def _is_own_module(value: Any) -> bool:
+    """Whether a value is a module of the user, as neither Python's nor an installed library's."""
+    if not isinstance(value, ModuleType) or top_level(value.__name__) in sys.stdlib_module_names:
+        return False
+    return not _in_library(value.__name__) and _file_of(value.__name__) is not None
 
 
 @_one_at_a_time
@@ -351,8 +361,12 @@ def _all_below(package: str) -> set[str]:
 
 
 def _file_of(module: str) -> str | None:
-    """Return the file of an imported module of another package, or None."""
-    return getattr(sys.modules.get(module), '__file__', None)
+    """Return the file of an imported module of another package, or None.
+
+    A program that is read from standard input is in no file, though it names one.
+    """
+    file: str | None = getattr(sys.modules.get(module), '__file__', None)
+    return None if file == '<stdin>' else file
 
 
 def _without_source(name: str, error: OSError) -> _Module:

@@ -53,7 +53,7 @@ def text_of(origin: FunctionType | type) -> str:
         members = [
             (name, _value(value))
             for name, value in vars(origin).items()
-            if not name.startswith('__') and not hasattr(value, '__get__')
+            if not name.startswith(('__', '_abc_')) and not hasattr(value, '__get__')
         ]
         texts.append(repr(members))
     return '\n'.join(texts)
@@ -73,12 +73,22 @@ def _code(code: CodeType) -> str:
     return repr((sys.version, code.co_code, code.co_names, code.co_varnames, constants))
 
 
+def _is_found_at(value: Any, module: Any, name: Any) -> bool:
+    """Whether a value is the one of a name in a module, such as a function written in C."""
+    known = sys.modules.get(module) if isinstance(module, str) else None
+    in_file = getattr(known, '__file__', None) is not None or module in sys.builtin_module_names
+    return in_file and isinstance(name, str) and getattr(known, name, None) is value
+
+
 def _value(value: Any) -> str:
     """Return an exact text of a value."""
     if isinstance(value, _SCALARS):
         return repr(value)
     if isinstance(value, ModuleType):
         return value.__name__
+    place = getattr(value, '__module__', None), getattr(value, '__name__', None)
+    if isinstance(value, np.ufunc) or _is_found_at(value, *place):
+        return repr(place)
     if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in 'biufc':
         return repr((value.shape, value.dtype.str, value.tobytes()))
     if isinstance(value, tuple | list):

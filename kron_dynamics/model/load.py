@@ -83,7 +83,9 @@ def described_model(
     model = build_model(parsed, options, findings)
     look_at_inertias(model, parsed, findings)
     look_at_magnitudes(model, parsed, findings)
-    if parsed.gravity is not None and norm(parsed.gravity - model.gravity) > _OTHER_GRAVITY:
+    is_default = np.array_equal(model.gravity, STANDARD_GRAVITY)
+    other = parsed.gravity is not None and norm(parsed.gravity - model.gravity) > _OTHER_GRAVITY
+    if parsed.gravity is not None and other and is_default:
         findings.warn(
             'other_gravity',
             'SDF',

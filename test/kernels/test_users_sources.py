@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 import threading
 import time
@@ -25,6 +27,8 @@ from kron_dynamics.kernels.sources import (
 from kron_dynamics.kernels.specification import KernelSpecification
 
 pytestmark = pytest.mark.hurried
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(autouse=True)
@@ -151,6 +155,48 @@ def test_equations_of_no_file_count_by_their_code() -> None:
         for factor in (2.0, 2.0, 3.0)
     ]
     assert digests[0] == digests[1] != digests[2]
+
+
+TYPED_CONSTRAINT = """
+import sys
+sys.path[:0] = [{folder!r}]
+import users_library
+from numpy import sin
+from dataclasses import dataclass
+from kron_dynamics.constraints import Constraint
+from kron_dynamics.kernels.sources import origins_of, sources_digest
+@dataclass(frozen=True)
+class Typed(Constraint):
+    name: str = 'typed'
+    def geometry(self, model, q, qd):
+        return helper(q), sin(q[0]), users_library.f(q)
+def helper(q):
+    return {factor} * q
+print(sources_digest(*origins_of(Typed)))
+"""
+
+
+def test_a_typed_constraint_has_one_digest_until_what_it_uses_changes(tmp_path: Path) -> None:
+    """In every process; its library of the user and the function that it calls count."""
+
+    def digest(factor: int, library: str) -> str:
+        (tmp_path / 'users_library.py').write_text(library, encoding='utf-8')
+        program = TYPED_CONSTRAINT.format(folder=str(tmp_path), factor=factor)
+        path = os.pathsep.join([str(ROOT), os.environ.get('PYTHONPATH', '')])
+        done = subprocess.run(
+            [sys.executable, '-'],
+            input=program,
+            env={**os.environ, 'PYTHONPATH': path, 'KRON_DYNAMICS_CACHE': str(tmp_path / 'cache')},
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        return done.stdout
+
+    first = digest(2, 'f = lambda q: q')
+    assert digest(2, 'f = lambda q: q') == first
+    others = [digest(3, 'f = lambda q: q'), digest(2, 'f = lambda q: 3 * q + 1')]
+    assert len({first, *others}) == 3
 
 
 TYPED_CLASS = """

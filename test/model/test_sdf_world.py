@@ -48,6 +48,7 @@ def test_gravity_of_the_file_is_not_passed_over() -> None:
     (text,) = warned(moon)
     assert '[0.0, 0.0, -1.62] m/s^2, which is not read: [0.0, 0.0, -9.80665] is used' in text
     assert not warned(moon, gravity=(0.0, 0.0, -1.62))
+    assert not warned('<gravity>0 0 -9.8</gravity>', gravity=(0.0, -9.81, 0.0))
     assert not warned('<gravity>0 0 -9.8</gravity>')
     assert not warned('')
     assert warned('<gravity>0 9.8 0</gravity>')

@@ -17,6 +17,7 @@ from kron_dynamics.constraints.loops import PointLoop
 from kron_dynamics.messages import clipped, listed
 from kron_dynamics.model.poses import pose_of
 from kron_dynamics.model.tree import placement
+from kron_dynamics.model.urdf_quaternions import QUATERNION
 from kron_dynamics.model.xml_nodes import Node
 from kron_dynamics.reproducible import norm
 from kron_dynamics.typing import FloatArray
@@ -67,6 +68,8 @@ def _origin(end: Node) -> FloatArray:
     origin = end.child('origin')
     if origin is None:
         return np.eye(4)
+    if origin.text(QUATERNION) is not None:
+        raise origin.error(f'has {QUATERNION}, which is not read in a <loop>, expected rpy')
     values = [origin.numbers(key, 3) for key in ('xyz', 'rpy')]
     xyz, rpy = ([0.0, 0.0, 0.0] if value is None else value.tolist() for value in values)
     return pose_of(*placement(urdf.Pose(xyz=xyz, rpy=rpy)))

@@ -124,6 +124,11 @@ def test_loading_tells_that_loops_are_open_and_nothing_else() -> None:
         ('<successor link="right3">', '<successor>', '<successor> in line 4 has no attribute'),
         ('predecessor', 'predecesor', '<predecesor>, which is not read, expected <predecessor>'),
         ('<origin rpy="0 0 1"/>', '<pose/>', 'holds <pose>, which is not read, expected <origin>'),
+        (
+            'rpy="0 0 1"',
+            'quat_xyzw="0 0 0 1"',
+            'has quat_xyzw, which is not read in a <loop>, expected rpy',
+        ),
         ('"0 0 1"', '"0 0"', "attribute 'rpy' '0 0', expected 3 finite number(s)"),
         ('"0 3 4"', '"0 0 0"', 'has the axis 0 0 0, expected a direction'),
     ],
