@@ -20,10 +20,8 @@ from kron_dynamics.typing import IndexArray
 
 # Lead times, s on the states' clock: the start of a reference is delayed by the time allotted to
 # shaping, to checking and to each of its points. If a job takes longer, as for a long motion or a
-# fast clock, the lead is doubled up to the longest one.
+# fast clock, the lead is doubled up to the longest one; a stop is then not shaped instead.
 _SHAPING, _CHECKING, _PER_POINT, _LONGEST_LEAD = 0.1, 0.05, 1e-4, 30.0
-# A stop that would need a longer lead, s, is not shaped: it must not wait.
-_LONGEST_STOP_LEAD = 0.5
 # Up to this number of points, checked in about a millisecond, no background job is needed.
 _FEW_POINTS = 50
 _NEWER = 'a newer reference replaced it'
@@ -188,9 +186,12 @@ class ReferenceInput:
         """Follow the reference whose job is done, and start the job of a waiting one."""
         while True:
             if self._under_way is not None:
-                if not self._under_way[1].done():
+                request, work, planned = self._under_way
+                job: Future[Any] | None = work
+                if self._is_too_late(controller, request, planned, work):
+                    request, job, planned = request._replace(at_once=True, lead=0.0), None, None
+                elif not work.done():
                     return
-                request, job, planned = self._under_way
                 self._under_way = None
             elif self._waiting is not None and (
                 # Without a state answered it waits; in a fault it is refused, not kept for later.
@@ -206,6 +207,19 @@ class ReferenceInput:
                 self._next_step(controller, request, job, planned)
             except KronDynamicsError as error:
                 self._refuse(request, error)
+
+    @staticmethod
+    def _is_too_late(
+        controller: TrackingController,
+        request: _Request,
+        planned: PlannedReference | None,
+        job: Future[Any],
+    ) -> bool:
+        """Whether a stop that is still being shaped should have begun: then it is unshaped."""
+        stamp = controller.references.stamp
+        if request.points is not None or request.at_once or planned is None or stamp is None:
+            return False
+        return stamp > planned.start or (stamp == planned.start and not job.done())
 
     def _next_step(
         self,
@@ -274,8 +288,6 @@ class ReferenceInput:
             self._accept(request, reference)
             return
         lead = 2.0 * max(request.lead, _CHECKING)
-        if request.points is None and lead > _LONGEST_STOP_LEAD:
-            request, lead = request._replace(at_once=True), 0.0
         if lead > _LONGEST_LEAD:
             raise TrajectoryError(
                 f'it took longer than {request.lead:g} s to check it, expected less'

@@ -71,6 +71,7 @@ class StateSupervision:
         self._node = node
         self.take_up_settings()
         self._timeout = settings.value('state_timeout')
+        self._joints = frozenset(robot.joint_names)
         self._clock = -np.inf  # latest time of a state without a stamp, s
         self._time = -np.inf  # latest time of any state, s
         self._times = np.full(robot.n, -np.inf)  # of the positions, s
@@ -108,7 +109,9 @@ class StateSupervision:
         names, position, velocity, effort, stamp = self._reader.read(data)
         self._sources.note(names, position, None if source is None else source['data'])
         stamped = seconds(stamp)
-        clock = None if stamped else self._clock_time()
+        # Others than the machine's joints tell nothing about how these are timed.
+        foreign = self._joints.isdisjoint(names)
+        clock = None if stamped or foreign else self._clock_time()
         problem, behind = None, -np.inf if clock is None else self._clock - clock
         if behind > _CLOCK_STEP:
             self._assembler.reset()

@@ -219,6 +219,24 @@ def test_a_stop_does_not_wait_for_a_shaper_that_takes_too_long(desk):
     assert not any('refused' in line for line in desk.logger.lines)
 
 
+def test_a_stop_does_not_wait_for_work_that_keeps_the_worker_busy(desk):
+    """Its shaping may come after seconds of another reference's."""
+    from kron_dynamics.ros.reference_input import TopicSender
+
+    desk.refer(duration=20.0)
+    desk.worker.finish()
+    desk.see()
+    motion = desk.controller.references.waiting
+    desk.see(after=2.0)
+    assert desk.controller.references.present is motion
+    desk.input.stop(desk.controller, TopicSender(desk.logger))
+    told = desk.time
+    while desk.controller.references.present is motion:
+        desk.see(after=0.02)
+        assert desk.time < told + 0.2
+    assert not any('refused' in line for line in desk.logger.lines)
+
+
 def long_reference(robot, count):
     """A slow move with a point every 10 ms, as it comes from the topic."""
     from rclpy.serialization import serialize_message

@@ -74,6 +74,20 @@ def test_motion_within_the_limits_is_plausible_at_any_period(shared, late):
             assert (received.state is None) == (k == part == 0)
 
 
+def test_joints_of_others_tell_nothing_about_the_clock(shared):
+    """A tool's, without stamps, beside a machine whose states are stamped."""
+    q, rest = (shared.upper + shared.lower) / 2, np.zeros(shared.robot.n)
+    tool = joint_state(stamp_from(0.0), ['tool'], np.zeros(1), np.zeros(1), None)
+    for k, clock in enumerate((START, START - 0.5, START - 50.0)):
+        shared.clock = clock
+        received = shared.supervision.receive(bytes(serialize_message(tool)), {}, shared.now)
+        assert received.problem is None
+        states = [shared.receive(part, q, rest, START + 0.02 * k) for part in (0, 1)]
+        assert [each.problem for each in states] == [None, None]
+        assert states[1].state is not None
+    assert 'clock stepped back' not in shared.supervision._assembler.rejections
+
+
 @pytest.mark.parametrize('part', [0, 1])
 def test_a_jump_is_found_however_long_the_joint_rested(shared, part):
     period, limit = 0.02, shared.robot.model.velocity_limit

@@ -26,6 +26,10 @@ _SPEED = 1.0
 _AT_REST = 1e-9
 # Even pieces of a stop, most further ones, and the least size of a piece, as a share of the stop.
 _FEWEST, _MOST, _APART = 24, 2000, 1e-4
+# Shortest piece of a stop, s: rounding of positions spoils the acceleration of shorter ones.
+_BRIEF = 1e-5
+# Time before the end of a motion from which on it counts as ended, s.
+_ENDED = 1e-4
 # Samples of the time law that the breaks of the motion are found by.
 _FINE = 2001
 # Number of durations tried, number of them that are checked for accelerations too, and the factor
@@ -78,12 +82,15 @@ def _nodes(breaks: FloatArray, at: float, duration: float, last: float) -> Float
 
     The acceleration may change quickly at the breaks: a piece across would overshoot there.
     """
-    even = np.linspace(0.0, last, _FEWEST + 1)
+    apart = max(_APART * last, _BRIEF / duration)
+    even = np.linspace(0.0, last, 1 + max(1, min(_FEWEST, int(0.5 * last / apart))))
     some = breaks[:: 1 + len(breaks) // _MOST]
     fine = np.linspace(0.0, last, _FINE)
     met = np.interp((some - at) / duration, fine - fine**3 + 0.5 * fine**4, fine)
-    u = np.union1d(even, met[met > _APART])
-    return u[np.diff(u, append=np.inf) > _APART]
+    u = np.union1d(even, met[(met > apart) & (met < last - apart)])
+    kept = np.diff(u, append=np.inf) > apart
+    kept[0] = True
+    return u[kept]
 
 
 def _slowed_until(way: float) -> float:
@@ -118,6 +125,8 @@ def shortest_stop(
     q, qd, qdd = trajectory.sample(at)
     if (np.abs(qd) <= _AT_REST).all() and (np.abs(qdd) <= _AT_REST).all():
         return Trajectory.from_points(trajectory.joint_names, [0.0], [q])
+    if trajectory.duration - at <= _ENDED:
+        return Trajectory.from_points(trajectory.joint_names, [0.0], [trajectory.final_position])
     duration = float(np.max(_STEEPEST * np.abs(qd) / acceleration_limit, initial=1e-2))
     # The motion itself may exceed the acceleration limit.
     ahead = trajectory.samples(np.linspace(at, at + 0.5 * duration, _FEWEST))[2]
