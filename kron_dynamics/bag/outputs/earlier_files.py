@@ -81,23 +81,31 @@ def outputs_of(folder: Path, names: Iterable[str]) -> list[dict[str, object]]:
 def move_others(old: Path, new: Path, record: str, besides: str) -> None:
     """Move what is not an unchanged result from an old folder of results to a new one.
 
+    A file that cannot be moved does not keep back the others.
+
     Args:
         old: the folder that will be removed; may be absent.
-        new: the folder that replaces it, on the same file system; files with the name of a new one
-            are called NAME~.
+        new: the folder that has replaced it, on the same file system; files with the name of a new
+            one are called NAME~.
         record: name of the runs' record.
         besides: name of another file of the run, which is not moved.
 
     Raises:
-        OSError: a file cannot be moved.
+        OSError: a file cannot be moved; the first one.
     """
     if not old.is_dir():
         return
+    failures = list[OSError]()
     own = {*_unchanged(old, record, OUTPUTS), besides}
     for path in sorted(old.iterdir()):
         if path.name not in own:
             target = new / path.name
-            path.rename(_free_name(target) if os.path.lexists(target) else target)
+            try:
+                path.rename(_free_name(target) if os.path.lexists(target) else target)
+            except OSError as failure:
+                failures.append(failure)
+    if failures:
+        raise failures[0]
 
 
 def foreign_results(folder: Path, written: Collection[str]) -> list[str]:
