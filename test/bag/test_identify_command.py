@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 import kron_dynamics as kd
+from kron_dynamics.cli import identify as command
 from kron_dynamics.cli import main
+from kron_dynamics.identification import identify
 
 pytestmark = pytest.mark.interpreted
 
@@ -116,7 +118,7 @@ def test_joint_to_hold_that_the_robot_lacks_is_named(arm_motion, make_bag, descr
 
 
 def test_efforts_that_are_nan_are_left_out(
-    tmp_path, make_bag, arm, make_motion, described, capsys
+    tmp_path, make_bag, arm, make_motion, described, capsys, monkeypatch
 ):
     time = 5.0 + np.arange(0.0, 12.0, 0.01)
     motion = make_motion(arm, time, (0.3, 0.2, 0.4), (0.8, 0.5, 0.2), (2.1, 1.7, 2.6))
@@ -126,8 +128,23 @@ def test_efforts_that_are_nan_are_left_out(
     output.mkdir()
     (output / 'described_identified.yaml').write_text('edited')
     arguments = [bag, '--urdf', described, '--output', output, *BASIC]
+    results = []
+
+    def noted(*given, **options):
+        results.append(identify(*given, **options))
+        return results[-1]
+
+    monkeypatch.setattr(command, 'identify', noted)
     assert main(['identify', *map(str, arguments)]) == 0
     assert (output / 'described_identified.yaml~').read_text() == 'edited'
     assert 'kept as described_identified.yaml~' in capsys.readouterr().out
     found = json.loads((output / 'identification.json').read_text(encoding='utf-8'))
     assert found['residuals']['identified']['total'] < 0.02
+    # As if the same were found from the new description, which is an input now and stays.
+    monkeypatch.setattr(command, 'identify', lambda *_, **__: results[0])
+    urdf = output / 'described_identified.urdf'
+    before = {path: path.read_bytes() for path in output.glob('described_identified.*')}
+    arguments = [bag, '--urdf', urdf, '--output', output, *BASIC]
+    assert main(['identify', *map(str, arguments)]) == 0
+    assert {path: path.read_bytes() for path in before} == before
+    assert (output / 'described_identified_identified.urdf').exists()

@@ -31,8 +31,9 @@ SUMMARY = 'summary.json'
 _JOB = 'job.json'
 # Longest error message of a process that is reported, in characters.
 _LONGEST = 1000
-# Names of work folders, and of the folders that they replace (.old).
-_WORK = re.compile(r'\..+\.[0-9a-f]{32}(\.old)?')
+# Names of work folders, and of the folders that they replace (.old). Only the latter ones have
+# files that are not from a job.
+_WORK = re.compile(r'\.(?P<output>.+)\.[0-9a-f]{32}(?P<old>\.old)?')
 
 
 @dataclass(frozen=True)
@@ -75,13 +76,14 @@ def run_job(job: Job, started: Callable[[Process], None] = lambda _: None) -> Jo
         started: called with the process, so that the caller can kill it.
     """
     output = Path(job.output)
-    work = output.with_name(f'.{output.name}.{uuid.uuid4().hex}')
+    work = _work_folder(output)
     try:
         work.mkdir(parents=True)
         error = _run(job, work, started)
         record = {'key': job.key, 'error': error}
         (work / _JOB).write_text(json.dumps(record) + '\n', encoding='utf-8')
-        _put(work, output)
+        not_moved = _put(work, output)
+        error = error or not_moved
     except OSError as problem:
         error = f'cannot write results: {problem}'
     finally:
@@ -92,11 +94,22 @@ def run_job(job: Job, started: Callable[[Process], None] = lambda _: None) -> Jo
 def sweep(folder: Path) -> None:
     """Remove left-over work folders of killed jobs below a folder.
 
+    Results that were to be replaced return to their place if it is empty. What is not from a job
+    is moved there; a folder from which it cannot be moved stays.
+
     Args:
         folder: folder in which no job is running.
     """
     for path in list(folder.rglob('.*')):
-        if _WORK.fullmatch(path.name):
+        match = _WORK.fullmatch(path.name)
+        if match and match['old']:
+            with contextlib.suppress(OSError):
+                output = path.with_name(match['output'])
+                if output.exists():
+                    _clear(path, output)
+                else:
+                    path.rename(output)
+        elif match:
             shutil.rmtree(path, ignore_errors=True)
 
 
@@ -169,17 +182,47 @@ def _run(job: Job, work: Path, started: Callable[[Process], None]) -> str | None
     return said[-1][:_LONGEST] if said else f'the process ended with {process.returncode}'
 
 
-def _put(work: Path, output: Path) -> None:
-    """Replace the output folder by the work folder; what is not from a job stays in it."""
+def _work_folder(output: Path) -> Path:
+    return output.with_name(f'.{output.name}.{uuid.uuid4().hex}')
+
+
+def _put(work: Path, output: Path) -> str | None:
+    """Replace the output folder by the work folder; what is not from a job stays in it.
+
+    The results come first, so that there are files of others only in folders that are kept after
+    an error.
+
+    Returns:
+        what cannot be moved from the old folder, with the reason.
+    """
     old = work.with_name(f'{work.name}.old')
     with contextlib.suppress(FileNotFoundError):
         output.rename(old)
     try:
-        move_others(old, work, SUMMARY, _JOB)
         work.rename(output)
-    except OSError:  # another process has put its equivalent results there in the meantime
+    except BaseException as error:
         if not output.exists():
+            with contextlib.suppress(OSError):
+                old.rename(output)
             raise
-        for folder in (old, work):
-            move_others(folder, output, SUMMARY, _JOB)
-    shutil.rmtree(old, ignore_errors=True)
+        # Otherwise another process has put its equivalent results there in the meantime.
+        if not isinstance(error, OSError):
+            raise
+    try:
+        if old.exists():
+            _clear(old, output)
+    except FileNotFoundError:  # another process is just replacing the output: left to the sweep
+        return None
+    except OSError as error:
+        return f'there are results, but not all other files of their folder: {error}'
+    return None
+
+
+def _clear(old: Path, output: Path) -> None:
+    """Move what is not from a job from a replaced folder to the new one; remove the rest."""
+    move_others(old, output, SUMMARY, _JOB)
+    # With its new name it is removed as a whole, even if this is interrupted: results without
+    # their record would be taken for files of others.
+    rest = _work_folder(output)
+    old.rename(rest)
+    shutil.rmtree(rest, ignore_errors=True)

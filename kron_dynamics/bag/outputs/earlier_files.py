@@ -23,23 +23,33 @@ _WORK = '.unfinished'
 # Names and suffixes of files that an analysis writes.
 _USUAL = ('report.html', 'analysis.mcap')
 _SERIES = ('.csv', '.parquet')
+_WHY_KEPT = 'was edited, is not from the last run or is an input'
 
 
 @contextmanager
 def new_results(
-    folder: Path, record: str, notes: list[str], mark: str = OUTPUTS
+    folder: Path,
+    record: str,
+    notes: list[str],
+    mark: str = OUTPUTS,
+    *,
+    removes: bool = True,
+    inputs: Collection[Path] = (),
 ) -> Iterator[Path]:
     """Context of an empty folder for new files, which are put in place when all are complete.
 
-    Files that the record of an earlier run lists are replaced or removed, unless they were edited.
-    Any other file in the place of a new one is renamed to NAME~. After an error everything is as
-    it was.
+    Files that the record of the last run lists are replaced or removed, unless they were edited
+    or are inputs of this run. Any other file in the place of a new one is renamed to NAME~. After
+    an error everything is as it was.
 
     Args:
         folder: folder of the results; created if it does not exist.
         record: name of the run's record.
         notes: list to which a note about each renamed file is added.
         mark: a key of every record, by which an earlier one is recognised.
+        removes: whether listed files are removed that no new one replaces; False where names
+            depend on the inputs, so that results of other inputs stay.
+        inputs: files that this run has read; kept, whoever has written them.
 
     Raises:
         OSError: the files cannot be written.
@@ -50,7 +60,10 @@ def new_results(
     work.mkdir()
     try:
         yield work
-        _put(work, folder, record, notes, mark)
+        own = {
+            name for name in _unchanged(folder, record, mark) if not _is_any(folder / name, inputs)
+        }
+        _put(work, folder, record, notes, own, removes)
     finally:
         shutil.rmtree(work, ignore_errors=True)
 
@@ -68,23 +81,31 @@ def outputs_of(folder: Path, names: Iterable[str]) -> list[dict[str, object]]:
 def move_others(old: Path, new: Path, record: str, besides: str) -> None:
     """Move what is not an unchanged result from an old folder of results to a new one.
 
+    A file that cannot be moved does not keep back the others.
+
     Args:
         old: the folder that will be removed; may be absent.
-        new: the folder that replaces it, on the same file system; files with the name of a new one
-            are called NAME~.
+        new: the folder that has replaced it, on the same file system; files with the name of a new
+            one are called NAME~.
         record: name of the runs' record.
         besides: name of another file of the run, which is not moved.
 
     Raises:
-        OSError: a file cannot be moved.
+        OSError: a file cannot be moved; the first one.
     """
     if not old.is_dir():
         return
+    failures = list[OSError]()
     own = {*_unchanged(old, record, OUTPUTS), besides}
     for path in sorted(old.iterdir()):
         if path.name not in own:
             target = new / path.name
-            path.rename(_free_name(target) if os.path.lexists(target) else target)
+            try:
+                path.rename(_free_name(target) if os.path.lexists(target) else target)
+            except OSError as failure:
+                failures.append(failure)
+    if failures:
+        raise failures[0]
 
 
 def foreign_results(folder: Path, written: Collection[str]) -> list[str]:
@@ -101,18 +122,19 @@ def foreign_results(folder: Path, written: Collection[str]) -> list[str]:
     )
 
 
-def _put(work: Path, folder: Path, record: str, notes: list[str], mark: str) -> None:
+def _put(
+    work: Path, folder: Path, record: str, notes: list[str], own: set[str], removes: bool
+) -> None:
     names = sorted((path.name for path in work.iterdir()), key=lambda name: name == record)
-    own = _unchanged(folder, record, mark)
     for name in names:
         path = folder / name
         if name not in own and os.path.lexists(path):
             other = _free_name(path)
             path.rename(other)
-            notes.append(f'{name} was edited or is not from an earlier run: kept as {other.name}')
+            notes.append(f'{name} {_WHY_KEPT}: kept as {other.name}')
     # The record comes last, when all files that it lists are in place.
     (folder / record).unlink(missing_ok=True)
-    for name in own.difference(names):
+    for name in own.difference(names) if removes else ():
         (folder / name).unlink(missing_ok=True)
     for name in names:
         (work / name).replace(folder / name)
@@ -139,6 +161,11 @@ def _is_as(folder: Path, name: str, sha256: str) -> bool:
     path = folder / name
     is_inside = path.parent == folder and path.is_file() and not path.is_symlink()
     return is_inside and hashed(path).sha256 == sha256
+
+
+def _is_any(path: Path, others: Collection[Path]) -> bool:
+    """Return whether a file is one of others, under whatever name."""
+    return path.exists() and any(each.exists() and path.samefile(each) for each in others)
 
 
 def _free_name(path: Path) -> Path:

@@ -79,7 +79,8 @@ def write_files(
     """
     require_libraries(formats)
     provenance = provenance_of(analysis, options or {})
-    with new_results(folder, SUMMARY, [] if notes is None else notes) as work:
+    kept = [] if notes is None else notes
+    with new_results(folder, SUMMARY, kept, inputs=[analysis.contents.path]) as work:
         files = _write_results(analysis, work, formats, provenance)
         listed = [hashed(work / name) for name in files]
         write_summary(analysis, provenance, listed, work / SUMMARY)

@@ -98,6 +98,8 @@ def write_identification(
 ) -> tuple[list[str], list[str], list[str]]:
     """Write new URDF, YAML with parameters that URDF lacks, and summary.
 
+    Results of other descriptions in the folder stay, since one may be the description of this run.
+
     Returns:
         names of the files, notes on the description, and notes on files that were not overwritten.
 
@@ -130,7 +132,7 @@ def write_identification(
         'notes': [*found.notes, *notes],
     }
     kept = list[str]()
-    with new_results(folder, SUMMARY, kept) as work:
+    with new_results(folder, SUMMARY, kept, removes=False, inputs=[urdf]) as work:
         for each, content in texts.items():
             (work / each).write_text(content, encoding='utf-8')
         summary[OUTPUTS] = outputs_of(work, texts)

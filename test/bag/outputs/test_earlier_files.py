@@ -18,10 +18,10 @@ from kron_dynamics.bag.outputs.earlier_files import (
 RECORD = 'record.json'
 
 
-def write(folder, **texts):
+def write(folder, *, options=None, **texts):
     """Write results as a command does; return the notes."""
     notes = []
-    with new_results(folder, RECORD, notes) as work:
+    with new_results(folder, RECORD, notes, **options or {}) as work:
         for name, text in texts.items():
             (work / name).write_text(text)
         record = {OUTPUTS: outputs_of(work, texts)}
@@ -52,7 +52,8 @@ def test_what_was_edited_or_is_of_somebody_else_is_kept_and_told(tmp_path):
     assert [note.split()[0] for note in notes] == ['table', RECORD]
     (tmp_path / 'report').write_text('annotated')
     (note,) = write(tmp_path, report='2', table='2')
-    assert note == 'report was edited or is not from an earlier run: kept as report~'
+    why = 'was edited, is not from the last run or is an input'
+    assert note == f'report {why}: kept as report~'
     (tmp_path / 'report').write_text('annotated again')
     assert write(tmp_path, report='3')[0].endswith('kept as report~2')
     found = texts_in(tmp_path)
@@ -86,6 +87,22 @@ def test_after_an_error_everything_is_as_it_was(tmp_path):
             raise error
         assert (texts_in(tmp_path), (tmp_path / RECORD).read_bytes()) == before
         assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_inputs_are_neither_removed_nor_replaced(tmp_path):
+    folder, link = tmp_path / 'out', tmp_path / 'link'
+    write(folder, report='1', table='1', series='1')
+    link.symlink_to(folder / 'report')
+    inputs = [link, folder / 'table', tmp_path / 'nothing']
+    (note,) = write(folder, options={'inputs': inputs}, report='2')
+    assert note.endswith('kept as report~')
+    assert texts_in(folder) == {'report': '2', 'report~': '1', 'table': '1'}
+
+
+def test_results_of_other_names_stay_where_names_depend_on_the_inputs(tmp_path):
+    write(tmp_path, a_report='1', a_table='1')
+    assert write(tmp_path, options={'removes': False}, a_report='2', b_report='2') == []
+    assert texts_in(tmp_path) == {'a_report': '2', 'a_table': '1', 'b_report': '2'}
 
 
 def test_what_a_killed_run_has_left_goes(tmp_path):

@@ -108,6 +108,18 @@ def test_files_that_an_analysis_would_overwrite_are_kept_if_they_are_not_its_own
     assert len(list(tmp_path.iterdir())) == len(names) + 2
 
 
+def test_the_analysed_bag_is_kept_though_an_earlier_analysis_has_written_it(analysis, tmp_path):
+    for kind, name in (('json', 'analysis.mcap'), ('mcap', 'analysis.mcap~')):
+        bag = tmp_path / kind / 'analysis.mcap'
+        write_files(analysis, bag.parent, ['mcap'])
+        place = bag.stat().st_ino
+        of_bag = replace(analysis, contents=replace(analysis.contents, path=bag))
+        notes = []
+        write_files(of_bag, bag.parent, [kind], notes=notes)
+        assert bag.with_name(name).stat().st_ino == place
+        assert len(notes) == name.count('~')
+
+
 def test_a_summary_cannot_have_files_elsewhere_removed(analysis, tmp_path):
     folder, other = tmp_path / 'out', tmp_path / 'other.csv'
     folder.mkdir()
