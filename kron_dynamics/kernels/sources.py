@@ -27,7 +27,6 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from kron_dynamics.kernels.named_imports import absolute, is_library, named_imports, top_level
 from kron_dynamics.kernels.source_notes import Note, SourceNotes
-from kron_dynamics.kernels.typed_code import functions_in, named_globals, text_of
 
 _log = logging.getLogger(__name__)
 _PACKAGE = __name__.partition('.')[0]
@@ -129,6 +128,8 @@ def _used_by(origin: FunctionType | type) -> list[Any]:
     module = origin.__module__
     if module in sys.builtin_module_names or _file_of(module) is not None:
         return []
+    from kron_dynamics.kernels.typed_code import functions_in, named_globals  # rarely needed
+
     values = [v for f in functions_in(origin) for v in named_globals(f).values()]
     return [v for v in values if isinstance(v, FunctionType | type) or _is_own_module(v)]
 
@@ -150,12 +151,13 @@ def sources_digest(*origins: Origin) -> str:
             in no file, their byte code and the values that they use.
     """
     names = _modules_of(origins)
-    codes = {
-        text_of(origin)
-        for origin in origins
-        if not isinstance(origin, str) and origin.__module__ not in names
-        if origin.__module__ not in sys.builtin_module_names
-    }
+    other = {*names, *sys.builtin_module_names}
+    typed = [o for o in origins if not isinstance(o, str) and o.__module__ not in other]
+    codes = set()
+    if typed:
+        from kron_dynamics.kernels.typed_code import text_of
+
+        codes = {text_of(origin) for origin in typed}
     digest = hashlib.sha256(_closure_digest(frozenset(names)).encode())
     for code in sorted(codes):
         digest.update(code.encode())

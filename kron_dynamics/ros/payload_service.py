@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from kron_dynamics_msgs.srv import SetPayload
@@ -17,7 +17,6 @@ from rclpy.task import Future
 
 from kron_dynamics.carrying import CarryingRobot, PayloadChange, can_carry
 from kron_dynamics.control import JointStateAssembler
-from kron_dynamics.control.payload_quantities import PayloadQuantities
 from kron_dynamics.control.tracking_controller import TrackingController
 from kron_dynamics.exceptions import KronDynamicsError, ModelError, ShapeError
 from kron_dynamics.model.payload import RigidPayload
@@ -32,6 +31,9 @@ from kron_dynamics.ros.description import ALLOWED, allowed_warnings
 from kron_dynamics.ros.parameters import ParameterSet
 from kron_dynamics.ros.worker import Worker
 from kron_dynamics.typing import FloatArray
+
+if TYPE_CHECKING:
+    from kron_dynamics.control.payload_quantities import PayloadQuantities
 
 # Time between the steps of a change, s, and the largest number of steps made at once after a
 # delay of the executor, so that efforts do not jump then either.
@@ -208,6 +210,8 @@ class PayloadService:
         if controller is None:
             checked_fault_hold(self._parameters, after.rigid, after)
         else:
+            from kron_dynamics.control.payload_quantities import PayloadQuantities
+
             settings = control_settings(self._parameters, after.rigid)
             adopted = PayloadQuantities.of(settings, after.rigid, after)
         return PayloadChange(robot, after), adopted
