@@ -36,21 +36,14 @@ def retiming_rows() -> list[Row]:
         (
             'longest',
             'the longest of these, against toppra that keeps limits at its grid points',
-            partial(retiming.longest_beside_toppra, 'collocation'),
-            ' %',
-            None,
-        ),
-        (
-            'slowed',
-            'the longest of these, against motions of that toppra slowed until they keep limits',
-            partial(retiming.longest_beside_toppra, 'slowed'),
+            partial(retiming.longest_beside_toppra, False),
             ' %',
             0.0,
         ),
         (
             'between',
             'the longest of these, against toppra that keeps limits between its grid points too',
-            partial(retiming.longest_beside_toppra, 'interpolation'),
+            partial(retiming.longest_beside_toppra, True),
             ' %',
             0.0,
         ),
