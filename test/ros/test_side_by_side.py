@@ -34,10 +34,11 @@ SIMULATED = {
 def commands():
     """Arguments of each node in README."""
     text = (ROOT / 'README.md').read_text(encoding='utf-8')
-    (machine,) = re.findall(r'^MACHINE="(.*)"$', text, flags=re.MULTILINE)
+    (machine,) = re.findall(r'^MACHINE=\(\n(.*?)^\)$', text, flags=re.MULTILINE | re.DOTALL)
     found = {}
     for node, rest in re.findall(r'^ros2 run kron_dynamics (\w+) (.*)$', text, flags=re.MULTILINE):
-        line = rest.removesuffix(' &').replace('$MACHINE', machine).replace('$SHARE', str(ROOT))
+        line = rest.removesuffix(' &').replace('"${MACHINE[@]}"', ' '.join(machine.split()))
+        line = line.replace('$SHARE', str(ROOT))
         found[node] = shlex.split(line)
     return found
 
