@@ -8,7 +8,8 @@ import hashlib
 import os
 
 from kron_dynamics.constraints.system import ConstraintSystem
-from kron_dynamics.kernels.sources import origins_of, sources_digest
+from kron_dynamics.kernels.origins import origins_of
+from kron_dynamics.kernels.sources import sources_digest
 
 
 def kernel_name(kind: str, system: ConstraintSystem, *more: object) -> str:

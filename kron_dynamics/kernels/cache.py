@@ -24,7 +24,8 @@ from kron_dynamics.kernels.cache_folder import (
     work_folder,
     write_private,
 )
-from kron_dynamics.kernels.sources import Origin, changed_meanwhile, sources_digest
+from kron_dynamics.kernels.origins import Origin
+from kron_dynamics.kernels.sources import changed_meanwhile, sources_digest
 
 # Free space below which the disk counts as full, bytes: enough for the output of a compiler.
 _ROOM = 1 << 20

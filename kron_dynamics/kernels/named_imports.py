@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Names of the modules that the text of a user's module imports."""
+"""Names of the modules that the text of a user's module imports, and their files."""
 
 from __future__ import annotations
 
@@ -55,3 +55,12 @@ def top_level(module: str) -> str:
 def is_library(file: str | None) -> bool:
     """Return whether a module's file is part of an installed library."""
     return file is not None and any(folder in Path(file).parts for folder in _LIBRARIES)
+
+
+def file_of(module: str) -> str | None:
+    """Return the file of an imported module of another package, or None.
+
+    A program that is read from standard input is in no file, though it names one.
+    """
+    file: str | None = getattr(sys.modules.get(module), '__file__', None)
+    return None if file == '<stdin>' else file

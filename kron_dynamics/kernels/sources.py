@@ -22,10 +22,16 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
-from kron_dynamics.kernels.named_imports import absolute, is_library, named_imports, top_level
+from kron_dynamics.kernels.named_imports import (
+    absolute,
+    file_of,
+    is_library,
+    named_imports,
+    top_level,
+)
+from kron_dynamics.kernels.origins import Origin
 from kron_dynamics.kernels.source_notes import Note, SourceNotes
 
 _log = logging.getLogger(__name__)
@@ -52,10 +58,6 @@ _WORD = re.compile(r'\w+')
 # parts so that this file does not count as calling them.
 _CALLS = ('import_' + 'module', '__import' + '__')
 _TEXT = re.compile(r'\s*\(\s*[\'"]([.\w]+)[\'"]\s*[,)]')
-
-
-# The name of a module, or a function or class defined in one.
-Origin = str | FunctionType | type
 
 
 class _Module(NamedTuple):
@@ -92,55 +94,6 @@ def _unlock() -> None:
 os.register_at_fork(after_in_child=_unlock)
 
 
-def origins_of(function: object) -> set[Origin]:
-    """Return the functions, classes and modules that define what a function computes.
-
-    These are the functions inside partial, bound and wrapped functions, the functions captured in
-    closures, and the classes of captured or bound objects; of an object that is no function, its
-    classes. For functions and classes that are in no file, such as those typed into a Python
-    shell, the globals that they use are included.
-    """
-    found: set[Origin] = set()
-    waiting: list[Any] = [function]
-    while waiting:
-        item = waiting.pop()
-        if isinstance(item, functools.partial):
-            waiting += [item.func, *item.args, *item.keywords.values()]
-        elif isinstance(item, MethodType):
-            waiting += [item.__func__, item.__self__]
-        elif isinstance(item, ModuleType):
-            found.add(item.__name__)
-        elif not isinstance(item, FunctionType):
-            classes = item.__mro__ if isinstance(item, type) else type(item).__mro__
-            new = set(classes) - found
-            found |= new
-            waiting += [value for each in new for value in _used_by(each)]
-        elif item not in found:
-            found.add(item)
-            waiting += [cell.cell_contents for cell in item.__closure__ or () if _is_filled(cell)]
-            waiting += [item.__wrapped__] if hasattr(item, '__wrapped__') else []
-            waiting += _used_by(item)
-    return found
-
-
-def _used_by(origin: FunctionType | type) -> list[Any]:
-    """Return functions, classes and the user's modules that one of no file names."""
-    module = origin.__module__
-    if module in sys.builtin_module_names or _file_of(module) is not None:
-        return []
-    from kron_dynamics.kernels.typed_code import functions_in, named_globals  # rarely needed
-
-    values = [v for f in functions_in(origin) for v in named_globals(f).values()]
-    return [v for v in values if isinstance(v, FunctionType | type) or _is_own_module(v)]
-
-
-def _is_own_module(value: Any) -> bool:
-    """Whether a value is a module of the user, as neither Python's nor an installed library's."""
-    if not isinstance(value, ModuleType) or top_level(value.__name__) in sys.stdlib_module_names:
-        return False
-    return not _in_library(value.__name__) and _file_of(value.__name__) is not None
-
-
 @_one_at_a_time
 def sources_digest(*origins: Origin) -> str:
     """Return a digest of all source files of some modules, functions and classes.
@@ -168,13 +121,13 @@ def _modules_of(origins: Iterable[Origin]) -> set[str]:
     """Return the names of the modules that origins are in, but for those in no file."""
     modules = {o if isinstance(o, str) else o.__module__ for o in origins}
     given = {o for o in origins if isinstance(o, str)}
-    return {m for m in modules if m in given or _is_ours(m) or _file_of(m) is not None}
+    return {m for m in modules if m in given or _is_ours(m) or file_of(m) is not None}
 
 
 @functools.cache
 def _closure_digest(roots: frozenset[str]) -> str:
     digest = hashlib.sha256()
-    for name in sorted(closure(roots)):
+    for name in sorted(_closure(roots)):
         digest.update(name.encode() + b'\0' + _module(name).digest)
     return digest.hexdigest()
 
@@ -184,6 +137,11 @@ def closure(roots: Iterable[str]) -> set[str]:
 
     Of libraries, the modules that are imported count, but not those that they import.
     """
+    return set(_closure(frozenset(roots)))
+
+
+@functools.cache
+def _closure(roots: frozenset[str]) -> frozenset[str]:
     found: set[str] = set()
     new = set(roots).difference(sys.builtin_module_names)
     users = {top_level(name) for name in new}
@@ -192,13 +150,19 @@ def closure(roots: Iterable[str]) -> set[str]:
         followed = [name for name in new if top_level(name) in users or not _in_library(name)]
         imports = set().union(*(_module(name).imports for name in followed))
         new = imports.difference(found, sys.builtin_module_names)
-    return found
+    return frozenset(found)
+
+
+@functools.cache
+def _files_of_others(roots: frozenset[str]) -> frozenset[str | None]:
+    """Return the files of the modules of other packages in a closure."""
+    return frozenset(file_of(name) for name in _closure(roots) if not _is_ours(name))
 
 
 @functools.cache
 def _module(name: str) -> _Module:
     """Return digest and imports of a module of this package, or of a single file of another."""
-    file = _files().get(name) if _is_ours(name) else _file_of(name)
+    file = _files().get(name) if _is_ours(name) else file_of(name)
     try:
         if file is None:
             raise FileNotFoundError(f'{name} has no source file')
@@ -211,7 +175,7 @@ def _module(name: str) -> _Module:
     except OSError as error:
         return _without_source(name, error)
     ours = filter(_is_ours, found.imports)
-    others = (m for m in found.imports if not _is_ours(m) and _file_of(m) is not None)
+    others = (m for m in found.imports if not _is_ours(m) and file_of(m) is not None)
     return _Module(digest.digest(), frozenset([*ours, *others]))
 
 
@@ -259,7 +223,8 @@ def forget_changed() -> None:
         _seen.update(now)
         for file in [file for file, changed in now.items() if not changed]:
             del _seen[file]
-        for function in (_closure_digest, _module, _files, _notes, _whole_package):
+        read = (_closure_digest, _closure, _files_of_others, _module, _files, _notes)
+        for function in (*read, _whole_package):
             function.cache_clear()
 
 
@@ -274,7 +239,7 @@ def changed_meanwhile(origins: Iterable[Origin], *, anew: bool = True) -> str | 
         anew: whether to look at the files again; False checks their state when they were read
             for the digest.
     """
-    theirs = {_file_of(name) for name in closure(_modules_of(origins)) if not _is_ours(name)}
+    theirs = _files_of_others(frozenset(_modules_of(origins)))
     for file, then in _seen.items():
         if file in theirs or file.startswith(_ROOT):
             if not 0 < (_changed_at(file) if anew else then) <= _IMPORTED:
@@ -330,7 +295,7 @@ def _others(text: str, package: str) -> set[str]:
 
 
 def _in_library(name: str) -> bool:
-    return not _is_ours(name) and is_library(_file_of(name))
+    return not _is_ours(name) and is_library(file_of(name))
 
 
 def _is_ours(name: str) -> bool:
@@ -362,15 +327,6 @@ def _all_below(package: str) -> set[str]:
     return {name for name in _files() if name.startswith(f'{package}.')}
 
 
-def _file_of(module: str) -> str | None:
-    """Return the file of an imported module of another package, or None.
-
-    A program that is read from standard input is in no file, though it names one.
-    """
-    file: str | None = getattr(sys.modules.get(module), '__file__', None)
-    return None if file == '<stdin>' else file
-
-
 def _without_source(name: str, error: OSError) -> _Module:
     """Return a substitute for a module that cannot be read: a digest of the whole package."""
     whole = _whole_package(str(error)) if _is_ours(name) else repr(error).encode()
@@ -389,10 +345,3 @@ def _whole_package(reason: str) -> bytes:
         digest.update(str(path.relative_to(root.parent)).encode() if not archives else b'')
         digest.update(path.read_bytes())
     return digest.digest()
-
-
-def _is_filled(cell: CellType) -> bool:
-    try:
-        return cell.cell_contents is not cell
-    except ValueError:
-        return False

@@ -8,7 +8,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kron_dynamics.kernels.sources import Origin, origins_of
+from kron_dynamics.kernels.origins import Origin, origins_of
 from kron_dynamics.model.rigid_model import rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.reproducible import with_python_numbers

@@ -83,17 +83,23 @@ def described_model(
     model = build_model(parsed, options, findings)
     look_at_inertias(model, parsed, findings)
     look_at_magnitudes(model, parsed, findings)
-    is_default = np.array_equal(model.gravity, STANDARD_GRAVITY)
-    other = parsed.gravity is not None and norm(parsed.gravity - model.gravity) > _OTHER_GRAVITY
-    if parsed.gravity is not None and other and is_default:
+    _look_at_gravity(model, parsed, findings)
+    return parsed, replace(model, warnings=findings.finish())
+
+
+def _look_at_gravity(model: RigidModel, parsed: ParsedUrdf, findings: Findings) -> None:
+    """Warn if an SDF has another gravity than the standard one, and none was given."""
+    given = parsed.gravity
+    if given is None or not np.array_equal(model.gravity, STANDARD_GRAVITY):
+        return
+    if norm(given - model.gravity) > _OTHER_GRAVITY:
         findings.warn(
             'other_gravity',
             'SDF',
-            f'<gravity> of the world is {parsed.gravity.tolist()} m/s^2, which is not read: '
+            f'<gravity> of the world is {given.tolist()} m/s^2, which is not read: '
             f'{model.gravity.tolist()} is used',
             'give the gravity acceleration to kd.load or in the parameters gravity.x, .y and .z',
         )
-    return parsed, replace(model, warnings=findings.finish())
 
 
 def build_model(

@@ -9,7 +9,7 @@ import functools
 import os
 import platform
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kron_dynamics.kernels import Kernel, compiler
+from kron_dynamics.kernels import Kernel, compiler, sources
 from kron_dynamics.kernels.caller import call_type
 from kron_dynamics.kernels.compilation import make_kernels
 from kron_dynamics.kernels.compiler import find_compiler
@@ -180,3 +180,17 @@ def _unaligned(size: int, values: Any = GUARD) -> np.ndarray:
 def emitted(tmp_path: Path) -> Callable[..., Emitted]:
     """Compile some traces together: for single states or, on request, one state per lane."""
     return functools.partial(Emitted, folder=tmp_path)
+
+
+@pytest.fixture
+def read_anew() -> Iterator[None]:
+    """Let sources be read again: files are read once a process, but in some tests they change."""
+
+    def forget() -> None:
+        for function in vars(sources).values():
+            if hasattr(function, 'cache_clear'):
+                function.cache_clear()
+
+    forget()
+    yield
+    forget()

@@ -22,29 +22,16 @@ import pytest
 from kron_dynamics import Robot
 from kron_dynamics.kernels import source_notes, sources
 from kron_dynamics.kernels.compiled import compiled_methods
-from kron_dynamics.kernels.sources import closure, origins_of, sources_digest
+from kron_dynamics.kernels.origins import origins_of
+from kron_dynamics.kernels.sources import closure, sources_digest
 from kron_dynamics.model import RigidModel, RobotModel
 
-pytestmark = pytest.mark.hurried
+pytestmark = [pytest.mark.hurried, pytest.mark.usefixtures('read_anew')]
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / 'kron_dynamics'
 GENERATOR = 'kron_dynamics.kernels.compilation'
 MADE_OF = sorted(closure(['kron_dynamics.robot', GENERATOR]))
-
-
-@pytest.fixture(autouse=True)
-def read_anew() -> Any:
-    """Files are read once a process; here they change."""
-
-    def forget() -> None:
-        for function in vars(sources).values():
-            if hasattr(function, 'cache_clear'):
-                function.cache_clear()
-
-    forget()
-    yield
-    forget()
 
 
 RECORD = """

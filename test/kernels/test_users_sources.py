@@ -17,32 +17,18 @@ import numpy as np
 import pytest
 
 from kron_dynamics.kernels import sources
+from kron_dynamics.kernels.origins import origins_of
 from kron_dynamics.kernels.sources import (
     changed_meanwhile,
     closure,
     forget_changed,
-    origins_of,
     sources_digest,
 )
 from kron_dynamics.kernels.specification import KernelSpecification
 
-pytestmark = pytest.mark.hurried
+pytestmark = [pytest.mark.hurried, pytest.mark.usefixtures('read_anew')]
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(autouse=True)
-def read_anew() -> Any:
-    """Files are read once a process; here they change."""
-
-    def forget() -> None:
-        for function in vars(sources).values():
-            if hasattr(function, 'cache_clear'):
-                function.cache_clear()
-
-    forget()
-    yield
-    forget()
 
 
 def outside(model: Any, q: Any) -> Any:
@@ -164,7 +150,8 @@ import users_library
 from numpy import sin
 from dataclasses import dataclass
 from kron_dynamics.constraints import Constraint
-from kron_dynamics.kernels.sources import origins_of, sources_digest
+from kron_dynamics.kernels.origins import origins_of
+from kron_dynamics.kernels.sources import sources_digest
 @dataclass(frozen=True)
 class Typed(Constraint):
     name: str = 'typed'

@@ -195,8 +195,8 @@ def test_a_reference_is_not_followed_in_a_fault_that_came_while_it_was_shaped(de
         desk.controller.set_reference([1.0], [GOAL], None, None, start_time=desk.time)
 
 
-def test_a_stop_does_not_wait_for_a_shaper_that_takes_too_long(desk):
-    """Its start was put off again and again, until the motion had ended."""
+def told_to_stop_in_motion(desk):
+    """Tell a machine to stop that follows a reference since 2 s; return this reference."""
     from kron_dynamics.ros.reference_input import TopicSender
 
     desk.refer(duration=20.0)
@@ -204,8 +204,14 @@ def test_a_stop_does_not_wait_for_a_shaper_that_takes_too_long(desk):
     desk.see()
     motion = desk.controller.references.waiting
     desk.see(after=2.0)
+    assert desk.controller.references.present is motion
     desk.input.stop(desk.controller, TopicSender(desk.logger))
-    told = desk.time
+    return motion
+
+
+def test_a_stop_does_not_wait_for_a_shaper_that_takes_too_long(desk):
+    """Its start was put off again and again, until the motion had ended."""
+    motion, told = told_to_stop_in_motion(desk), desk.time
     while desk.controller.references.present is motion:
         desk.see(after=0.1)
         desk.see(after=motion.end / 40.0)  # longer than the lead of a shaped stop
@@ -221,16 +227,7 @@ def test_a_stop_does_not_wait_for_a_shaper_that_takes_too_long(desk):
 
 def test_a_stop_does_not_wait_for_work_that_keeps_the_worker_busy(desk):
     """Its shaping may come after seconds of another reference's."""
-    from kron_dynamics.ros.reference_input import TopicSender
-
-    desk.refer(duration=20.0)
-    desk.worker.finish()
-    desk.see()
-    motion = desk.controller.references.waiting
-    desk.see(after=2.0)
-    assert desk.controller.references.present is motion
-    desk.input.stop(desk.controller, TopicSender(desk.logger))
-    told = desk.time
+    motion, told = told_to_stop_in_motion(desk), desk.time
     while desk.controller.references.present is motion:
         desk.see(after=0.02)
         assert desk.time < told + 0.2
