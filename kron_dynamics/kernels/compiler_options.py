@@ -14,8 +14,9 @@ from kron_dynamics.exceptions import KernelBuildError
 _log = logging.getLogger(__name__)
 
 # Options that change the rounding, order or types of arithmetic, the registers or the size of
-# addresses; and sanitizers, which abort a process that loads such code.
-_ARITHMETIC = re.compile(
+# addresses; and sanitizers, which abort a process that loads such code. Compiled when $CC has
+# options, as compiling takes time in every start.
+_ARITHMETIC = (
     r'-fsanitize=.*|-Ofast|-fp-model.*|-f(fast-math|unsafe-math-optimizations|associative-math|reciprocal-math'
     r'|finite-math-only|no-honor-nans|no-honor-infinities|no-signed-zeros|no-trapping-math'
     r'|approx-func|single-precision-constant|short-double|excess-precision=.*|fp-(model|eval-method|exception-behavior)=.*'
@@ -24,7 +25,7 @@ _ARITHMETIC = re.compile(
     r'|pc(32|64|80)|long-double-.*|single-float)'
 )
 # Options that prepend text to the generated source or redefine words in it.
-_TEXT = re.compile(r'-[DU].*|-(include|imacros)|-Wp,.*|-Xpreprocessor|--?(include|imacros)=.*')
+_TEXT = r'-[DU].*|-(include|imacros)|-Wp,.*|-Xpreprocessor|--?(include|imacros)=.*'
 _VALUE_BEHIND = ('-D', '-U', '-include', '-imacros', '-Xpreprocessor')
 
 
@@ -43,9 +44,9 @@ def without_harm(command: Sequence[str]) -> tuple[str, ...]:
             raise KernelBuildError(
                 f'CC takes options from a file, {word}: expected the options themselves'
             )
-        if _TEXT.fullmatch(word):
+        if re.fullmatch(_TEXT, word):
             left_out += [word, *([next(words, '')] if word in _VALUE_BEHIND else [])]
-        elif _ARITHMETIC.fullmatch(word):
+        elif re.fullmatch(_ARITHMETIC, word):
             left_out.append(word)
         else:
             kept.append(word)

@@ -41,8 +41,7 @@ def address_of(library: Path, symbol: str, expected: str) -> int:
             signature, or changes the floating-point environment.
     """
     try:
-        with unchanged_arithmetic(library):
-            loaded = ctypes.CDLL(str(library))
+        loaded = _loaded(library)
         address = ctypes.cast(loaded[symbol], ctypes.c_void_p).value
         found = (ctypes.c_char * (len(expected) + 1)).in_dll(loaded, f'{symbol}_is').value
     except (OSError, AttributeError, ValueError) as error:
@@ -51,6 +50,13 @@ def address_of(library: Path, symbol: str, expected: str) -> int:
         raise KernelBuildError(f'a compiled kernel is not the one asked for: {library}, {symbol}')
     assert address is not None  # for the type checker: an existing function has an address
     return address
+
+
+@functools.cache
+def _loaded(library: Path) -> ctypes.CDLL:
+    """Return a library, which is loaded once: its name is the digest of its content."""
+    with unchanged_arithmetic(library):
+        return ctypes.CDLL(str(library))
 
 
 @contextlib.contextmanager

@@ -36,6 +36,7 @@ from kron_dynamics.kernels.source_notes import Note, SourceNotes
 
 _log = logging.getLogger(__name__)
 _PACKAGE = __name__.partition('.')[0]
+_INSIDE = f'{_PACKAGE}.'
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # Time of this module's import, ns: files changed later may differ from the code in memory.
 _IMPORTED = time.time_ns()
@@ -46,18 +47,19 @@ _lock = threading.RLock()
 P = ParamSpec('P')
 R = TypeVar('R')
 
-# Patterns begin with plain letters, for which searching is fast.
-_NAME = re.compile(rf'{_PACKAGE}(?:\.\w+)*')
+# Patterns begin with plain letters, for which searching is fast. They are compiled when a source
+# has changed, as compiling takes time in every start.
+_NAME = rf'{_PACKAGE}(?:\.\w+)*'
 # Names in parentheses may be followed by comments, which may contain parentheses.
-_FROM = re.compile(
+_FROM = (
     rf'from\s*(\.[.\w]*|{_PACKAGE}[.\w]*)\s*import\b\s*'
     r'(\((?:#[^\n]*|[^)#])*\)|(?:[^\n\\;#]|\\\n)*)'
 )
-_WORD = re.compile(r'\w+')
+_WORD = r'\w+'
 # Functions that import a module by name; followed if the name is a string literal. Written in two
 # parts so that this file does not count as calling them.
 _CALLS = ('import_' + 'module', '__import' + '__')
-_TEXT = re.compile(r'\s*\(\s*[\'"]([.\w]+)[\'"]\s*[,)]')
+_TEXT = r'\s*\(\s*[\'"]([.\w]+)[\'"]\s*[,)]'
 
 
 class _Module(NamedTuple):
@@ -147,7 +149,7 @@ def _closure(roots: frozenset[str]) -> frozenset[str]:
     users = {top_level(name) for name in new}
     while new:
         found |= new
-        followed = [name for name in new if top_level(name) in users or not _in_library(name)]
+        followed = [n for n in new if _is_ours(n) or top_level(n) in users or not _in_library(n)]
         imports = set().union(*(_module(name).imports for name in followed))
         new = imports.difference(found, sys.builtin_module_names)
     return frozenset(found)
@@ -174,9 +176,10 @@ def _module(name: str) -> _Module:
                 digest.update(os.path.basename(other).encode() + b'\0' + _read(other))
     except OSError as error:
         return _without_source(name, error)
-    ours = filter(_is_ours, found.imports)
-    others = (m for m in found.imports if not _is_ours(m) and file_of(m) is not None)
-    return _Module(digest.digest(), frozenset([*ours, *others]))
+    if _is_ours(name):  # imports of others are not among those of the package's own modules
+        return _Module(digest.digest(), frozenset(found.imports))
+    known = (m for m in found.imports if _is_ours(m) or file_of(m) is not None)
+    return _Module(digest.digest(), frozenset(known))
 
 
 def _noted(file: str, package: str) -> Note:
@@ -263,16 +266,16 @@ def _read(file: str) -> bytes:
 
 def _imports(text: str, package: str) -> frozenset[str]:
     """Return the modules of this package that the text of a module in a package may import."""
-    candidates = set(_NAME.findall(text))
-    for base, listed in _FROM.findall(text):
+    candidates = set(re.findall(_NAME, text))
+    for base, listed in re.findall(_FROM, text):
         base = absolute(base, package)
         candidates.add(base)
         if _files().get(base, '').endswith('__init__.py'):
-            candidates.update(f'{base}.{word}' for word in _WORD.findall(listed))
+            candidates.update(f'{base}.{word}' for word in re.findall(_WORD, listed))
             candidates |= _all_below(base) if '*' in listed else set()
     for call in _CALLS:
         for behind in text.split(call)[1:]:
-            named = _TEXT.match(behind)
+            named = re.match(_TEXT, behind)
             candidates |= {absolute(named[1], package)} if named else _all_below(_PACKAGE)
     modules: set[str] = set()
     for name in filter(_is_ours, (*candidates, package)):
@@ -295,11 +298,11 @@ def _others(text: str, package: str) -> set[str]:
 
 
 def _in_library(name: str) -> bool:
-    return not _is_ours(name) and is_library(file_of(name))
+    return is_library(file_of(name))
 
 
 def _is_ours(name: str) -> bool:
-    return name == _PACKAGE or name.startswith(f'{_PACKAGE}.')
+    return name.startswith(_INSIDE) or name == _PACKAGE
 
 
 @functools.lru_cache(maxsize=1)
