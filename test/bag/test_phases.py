@@ -7,6 +7,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import kron_dynamics as kd
 from kron_dynamics.bag import analyze_bag
 from kron_dynamics.bag.outputs.text_report import format_report
 from kron_dynamics.bag.phases import _variation
@@ -14,6 +15,11 @@ from kron_dynamics.bag.phases import _variation
 pytestmark = pytest.mark.interpreted
 
 PUSH = np.array([4.0, -6.0, 3.0])
+# A wheel about a vertical axis, which needs no effort to stand.
+WHEEL = """<robot name="wheel"><link name="base"/><link name="wheel"><inertial><mass value="3"/>
+<inertia ixx="1" iyy="1" izz="2" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="turn" type="continuous"><parent link="base"/><child link="wheel"/>
+<axis xyz="0 0 1"/></joint></robot>"""
 
 
 @pytest.fixture
@@ -82,6 +88,31 @@ def test_phases_are_named_with_their_times(analyze, arm, make_motion):
     # One follows another, none overlaps.
     for (_, _, end), (_, start, _) in zip(found[:-1], found[1:], strict=True):
         assert start == pytest.approx(end, abs=0.2)
+
+
+def test_stops_of_more_than_a_second_are_phases_and_what_holds_is_told(make_bag, make_motion):
+    """Stops of 0.6 s, of 2 s with a twenty-fifth of the largest effort, of 2 s with a fifteenth."""
+    motion = make_motion(kd.loads(WHEEL), np.arange(3001) / 100, (0.0,), (0.8,), (3.0,))
+    t = motion.time
+    spans = ((5.0, 5.6), (10.0, 12.0), (20.0, 22.0))
+    outside = np.array([np.maximum(start - t, t - end) for start, end in spans])  # s, to a stop
+    # It slows down for 0.3 s before a stop, and as long gathers speed after it.
+    speed = np.clip(outside.min(axis=0) / 0.3, 0.0, 1.0)
+    place = 3.0 * np.cumsum(speed) / 100.0
+    motion.q[:, 0] = 0.8 * np.sin(place)
+    motion.qd[:, 0] = 2.4 * speed * np.cos(place)
+    motion.effort[:, 0] = 2.0 * np.gradient(motion.qd[:, 0], t)
+    for stop, share in zip(outside <= 0.0, (0.0, 0.04, 0.065), strict=True):
+        motion.effort[stop] = share * np.abs(motion.effort).max()
+    with make_bag() as bag:
+        bag.text('/robot_description', WHEEL)
+        bag.motion('/joint_states', motion)
+    (run,) = analyze_bag(bag.path, effort_delay=0.0).runs
+    kinds = ['moving', 'at rest', 'moving', 'holding', 'moving']
+    assert [phase.kind for phase in run.phases] == kinds
+    for place, start, end in ((1, 10.0, 12.0), (3, 20.0, 22.0)):
+        assert run.phases[place].start == pytest.approx(start, abs=0.9)
+        assert run.phases[place].end == pytest.approx(end, abs=0.9)
 
 
 def test_noise_of_recorded_rates_is_the_rate_of_noise(analyze, arm_motion):

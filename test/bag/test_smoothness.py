@@ -89,20 +89,28 @@ def test_the_first_and_the_last_step_count(recorded, arm_motion):
         assert found.joints[k].largest_step == pytest.approx(step, rel=1e-12)
 
 
-def test_noise_is_told_and_hides_what_is_below_it(recorded, arm_motion):
+def test_at_rest_all_rates_are_noise_and_are_told_to_be(make_bag, arm, arm_urdf):
+    """Nothing moves, so what is found is what noise adds: as much as is said of it."""
     rng = np.random.default_rng(5)
-    motion = arm_motion(rate=500.0)
-    motion.q = motion.q + rng.normal(0.0, 2e-3, motion.q.shape)
-    found, report = recorded(motion, 'pe')
-    true = np.multiply(AMPLITUDE, np.power(FREQUENCY, 3)) / np.sqrt(2.0)
-    for joint, exact in zip(found.joints, true, strict=True):
-        # What noise adds to the jerk is what is said of it, within a factor of two.
-        added = np.sqrt(max(joint.jerk.rms**2 - exact**2, 0.0))
-        assert (
-            0.4 * joint.jerk.noise < max(added, 0.3 * exact) < max(2.5 * joint.jerk.noise, exact)
-        )
-        assert joint.jerk.noise_dominates == (2.0 * joint.jerk.noise > joint.jerk.rms)
-    assert '+/-' in report
+    q = np.array([0.3, 0.4, 0.2])
+    weight = arm.gravity_vector(q)
+    with make_bag() as bag:
+        bag.text('/robot_description', arm_urdf)
+        for time in np.arange(0.0, 10.0, 0.002):
+            noisy = q + rng.normal(0.0, 2e-3, 3), rng.normal(0.0, 1e-2, 3)
+            efforts = weight + rng.normal(0.0, 0.5, 3)
+            bag.joint_state('/joint_states', time, NAMES, *noisy, efforts)
+    analysis = analyze_bag(bag.path)
+    found = analysis.runs[0].smoothness
+    rates = [found.tip_linear, found.tip_angular]
+    for joint in found.joints:
+        rates += [joint.jerk, joint.effort_rate, joint.recomputed_effort_rate]
+    # A rate has few independent values in 10 s.
+    assert all(0.5 * rate.noise < rate.rms < 2.0 * rate.noise for rate in rates)
+    ratios = np.array([rate.rms / rate.noise for rate in rates])
+    assert ratios.mean() == pytest.approx(1.0, abs=0.2)
+    assert all(joint.jerk.noise_dominates for joint in found.joints)
+    assert '+/-' in format_report(analysis)
 
 
 def test_efforts_that_are_not_recorded_have_no_rate(recorded, arm_motion):
