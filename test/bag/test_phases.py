@@ -91,7 +91,7 @@ def test_phases_are_named_with_their_times(analyze, arm, make_motion):
 
 
 def test_stops_of_more_than_a_second_are_phases_and_what_holds_is_told(make_bag, make_motion):
-    """Stops of 0.6 s, of 2 s with a twenty-fifth of the largest effort, of 2 s with a fifteenth."""
+    """Stops of 0.6 s, and of 2 s with a twenty-fifth and a fifteenth of the largest effort."""
     motion = make_motion(kd.loads(WHEEL), np.arange(3001) / 100, (0.0,), (0.8,), (3.0,))
     t = motion.time
     spans = ((5.0, 5.6), (10.0, 12.0), (20.0, 22.0))

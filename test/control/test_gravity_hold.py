@@ -335,6 +335,48 @@ def test_the_search_within_limits_finds_what_scipy_finds(seed, n):
     assert cost <= best * (1.0 + 1e-6) + 1e-12
 
 
+def held(robot, q, qd, effort, time):
+    """The velocity after an effort was held, of a machine whose drives carry its weight."""
+    for _ in range(200):
+        tau = effort + robot.gravity_vector(q)
+        qd = qd + time / 200 * robot.forward_dynamics(q, qd, tau)
+        q = q + time / 200 * qd
+    return qd
+
+
+@pytest.mark.parametrize('name', ['stacker', 'ur5', 'panda'])
+def test_a_brake_held_for_its_longest_time_halves_the_speed_and_held_longer_turns_it(arms, name):
+    robot = arms[name]
+    hold = GravityHold(robot, period=0.01, compensate_gravity=False)
+    wide = np.full(robot.n, 1e12)
+    for q in starts(robot, 5):
+        qd = 0.01 * np.random.default_rng(3).uniform(-1.0, 1.0, robot.n)
+        brake = hold.effort(q, qd, 0.01, -wide, wide)
+        at_first = qd @ robot.mass_matrix(q)
+        kept, turned = (
+            at_first @ held(robot, q, qd, brake, factor * hold.longest_brake) / (at_first @ qd)
+            for factor in (1.0, 4.0)
+        )
+        assert kept == pytest.approx(0.5, abs=0.05)
+        assert turned == pytest.approx(-1.0, abs=0.2)
+
+
+def test_a_brake_of_flexible_links_is_held_more_briefly(stacker_files):
+    """What the boom bends moves at once, so that joints are lighter at first."""
+    machine = kd.load(stacker_files.urdf, flexible=stacker_files.flexible)
+    rigid = machine.rigid
+    hold = GravityHold(rigid, period=0.02, flexible=machine)
+    limits = rigid.model
+    q = np.random.default_rng(0).uniform(limits.position_lower, limits.position_upper, (200, 3))
+    M = rigid.mass_matrix(q)
+    poses = np.hstack([q, np.zeros((200, machine.n - rigid.n))])
+    light = np.linalg.inv(machine.mass_matrix(poses))[:, : rigid.n, : rigid.n]
+    # Shares of the speed that are left in each direction, with the weight carried.
+    left = 1.0 - hold.longest_brake * hold.damping * np.linalg.eigvals(light @ M).real
+    assert left.min() >= 0.5 - 1e-9
+    assert left.min() < 0.6
+
+
 def test_a_payload_takes_its_range_and_a_damping_outside_it_over(arms):
     robot = arms['ur5']
     slow, fast = GravityHold(robot, 2.0, period=0.02), GravityHold(robot, 30.0, period=0.005)

@@ -9,8 +9,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from kron_dynamics.control import JointStateAssembler
+
 with contextlib.suppress(ImportError):  # then these tests are not collected
-    from kron_dynamics.ros.diagnostics import CycleStatistics, controller_values
+    from kron_dynamics.ros.diagnostics import CycleStatistics, controller_values, state_values
 
 pytestmark = pytest.mark.ros
 
@@ -40,6 +42,16 @@ def test_half_of_the_compute_times_are_above_the_median_and_one_in_a_hundred_abo
     statistics.compute.extend(1e-3 * k for k in reversed(range(101)))
     expected = {'compute time median [ms]': '50.000', 'compute time p99 [ms]': '99.000'}
     assert statistics.values() == expected
+
+
+def test_the_age_of_the_states_is_that_of_the_oldest_joint():
+    robot = SimpleNamespace(model=SimpleNamespace(fingerprint='abc'))
+    assembler = JointStateAssembler(('turn', 'lift'), timeout=1.0)
+    for stamp, name in ((1, 'turn'), (2, 'lift')):
+        assembler.update([name], [0.0], [0.0], [], stamp=stamp * 10**8, now=0.1 * stamp)
+    told = state_values(robot, assembler, 0.375)
+    assert told['state age [s]'] == '0.275'
+    assert told['model'] == 'abc'
 
 
 @pytest.mark.parametrize('problem', [None, 'no gains here: the previous ones are kept'])

@@ -14,6 +14,7 @@ from external_motions import ordinary_motion
 from long_runs import some_of
 from sampled_runs import ROBOTS, machine
 
+from kron_dynamics.control.external_effort.momentum_observer import noise_of_estimate
 from kron_dynamics.control.external_effort.threshold_advice import advised_thresholds
 
 # Rounding of stamps.
@@ -91,3 +92,27 @@ def test_advice_grows_with_what_it_is_for(kernel_cache):
     rubbing = machine('ur5', coulomb=0.02)
     extra = advised_thresholds(rubbing, **given) - plain
     np.testing.assert_allclose(extra, 0.3 * 0.02 * model.model.effort_limit, rtol=1e-6)
+
+
+def test_thresholds_are_seven_deviations_and_the_shares_of_efforts_that_are_given(kernel_cache):
+    """Not higher than stated, as higher ones see a push later or not at all."""
+    model, ones = machine('ur5'), np.ones(6)
+    noise = 1e-3 * ones, 0.1 * ones
+    given = {
+        'bandwidth': 5.0,
+        'period': 0.008,
+        'velocity_noise': noise[0],
+        'effort_noise': noise[1],
+        'velocity': ones,
+        'acceleration': 2.0 * ones,
+    }
+    rng = np.random.default_rng(7)
+    limits = model.model
+    q = rng.uniform(limits.position_lower, limits.position_upper, (2000, 6))
+    plain = advised_thresholds(model, **given, mass_error=0.0, friction_error=0.0)
+    deviations = plain / noise_of_estimate(model, q, 5.0, 0.008, *noise).max(axis=0)
+    np.testing.assert_allclose(deviations, 7.0, rtol=0.05)
+    signs = rng.choice([-1.0, 1.0], (2, 2000, 6))
+    efforts = np.abs(model.inverse_dynamics(q, signs[0], 2.0 * signs[1])).max(axis=0)
+    erring = advised_thresholds(model, **given, mass_error=0.1, friction_error=0.0)
+    np.testing.assert_allclose((erring - plain) / efforts, 0.1, rtol=0.15)
