@@ -207,3 +207,15 @@ def test_names_that_were_recorded_are_told_where_joints_are_missing(make_bag, ar
         told = str(caught.value)
         assert "/joint_states lacks lift, reach, has 'left/lift', 'reach ' besides" in told
         assert '/quiet lacks lift, reach, turn, names no joint' in told
+
+
+@pytest.mark.parametrize(('share', 'told'), [(0.08, False), (0.12, True)])
+def test_positions_beyond_a_tenth_of_the_range_are_told(make_bag, arm, share, told):
+    """Less is a machine against its stop, or a stop that is not quite as described."""
+    lower, upper = arm.model.position_lower[1], arm.model.position_upper[1]
+    with make_bag(f'bag{told}') as bag:
+        record_states(bag, '/states', position=[0.0, upper + share * (upper - lower), 0.1])
+    (run,) = find_runs(read_bag(bag.path), arm.model)
+    notes = [note for note in run.notes if 'far outside the limits of the description' in note]
+    assert bool(notes) == told
+    assert all('lift from' in note and 'degrees (--scale JOINT=deg)' in note for note in notes)

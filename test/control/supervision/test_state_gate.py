@@ -221,6 +221,7 @@ def test_closed_loops_are_not_believed_where_they_cannot_be_closed():
     robot = kd.loads(slider_crank(), constraints={**SLIDER_CONSTRAINTS, 'actuated': ['slide']})
     (margin,), (upper,) = position_margins(robot.model), robot.model.position_upper
     assert 0.0 < margin < 1.1 - upper
+    assert margin == pytest.approx(1e-3 * (upper - robot.model.position_lower[0]))
     turn, _, slide = robot.tree_coordinates([upper + margin])
     assert slide == upper + margin
     crank = 0.3 * np.cos(turn) + np.sqrt(0.64 - (0.3 * np.sin(turn)) ** 2)

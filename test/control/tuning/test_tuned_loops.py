@@ -205,6 +205,9 @@ def test_a_bandwidth_near_its_bound_is_a_warning(robots):
     assert re.search(r'all joints have a bandwidth of 6 Hz, .* joint states at \d+ Hz', close[0])
     rate = float(re.search(r'states at (\d+) Hz', close[0])[1])
     assert tune(robots['stacker'], 6.0, 1.01 * rate).warnings == ()
+    bound = tune(robots['stacker'], 2.0, 125.0).stable_to.min()
+    below, above = (tune(robots['stacker'], share * bound, 125.0) for share in (0.49, 0.51))
+    assert (below.warnings, len(above.warnings)) == ((), 1)
 
 
 def test_a_rate_that_would_give_enough_margin_is_told_where_there_is_one(robots):
