@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from kron_dynamics.arguments import instance, real_number
-from kron_dynamics.constraint_kernels import kernel_name
+from kron_dynamics.constraint_kernels import geometry_of
 from kron_dynamics.constraints import motion_equations
 from kron_dynamics.constraints.closing import close_positions, close_rates
 from kron_dynamics.constraints.constraint import Constraint, ConstraintTerms, Geometry
@@ -26,7 +26,6 @@ from kron_dynamics.constraints.state_arguments import joint_numbers, state_vecto
 from kron_dynamics.constraints.system import ConstraintSystem
 from kron_dynamics.dynamics.payload import with_inertias
 from kron_dynamics.exceptions import ConstraintError
-from kron_dynamics.kernels.specification import KernelSpecification
 from kron_dynamics.messages import listed
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray
@@ -113,7 +112,12 @@ class ConstrainedRobot:
 
     @classmethod
     def described(
-        cls, robot: Robot, source: str | Path | Mapping[str, object], *, time: float = 0.0
+        cls,
+        robot: Robot,
+        source: str | Path | Mapping[str, object],
+        *,
+        time: float = 0.0,
+        xacro_args: Mapping[str, str] | None = None,
     ) -> ConstrainedRobot:
         """Return a robot with the constraints of a file; see `read_constraints` for formats.
 
@@ -122,7 +126,7 @@ class ConstrainedRobot:
             KronDynamicsError: the errors of `ConstrainedRobot`.
         """
         instance(robot, Robot, 'robot', 'a Robot')
-        found = read_constraints(source, robot.model)
+        found = read_constraints(source, robot.model, xacro_args)
         joint_numbers(found.start, 'start', robot.joint_names)
         return cls(
             *(robot, found.constraints),
@@ -157,13 +161,7 @@ class ConstrainedRobot:
     @functools.cached_property
     def _geometry(self) -> Callable[[FloatArray, FloatArray], Geometry]:
         """The compiled function of all constraints' geometry."""
-        if not self._system.geometric or self._system.description is None:
-            return self._system.geometry
-        function = self._system.geometry_function
-        name, arguments = kernel_name('constraints', self._system), ('q', 'qd')
-        known = KernelSpecification(name, arguments, function, Geometry, has_loops=False)
-        call: Callable[[FloatArray, FloatArray], Geometry] = self.robot._kernels.get(known).call
-        return call
+        return geometry_of(self._system, self.robot._kernels)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the kernel."""

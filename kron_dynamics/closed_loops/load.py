@@ -34,7 +34,11 @@ if TYPE_CHECKING:
 _BLOCKED = 1e-8
 
 
-def close_loops(model: RobotModel, source: str | Path | Mapping[str, object]) -> ClosedLoopModel:
+def close_loops(
+    model: RobotModel,
+    source: str | Path | Mapping[str, object],
+    xacro_args: Mapping[str, str] | None = None,
+) -> ClosedLoopModel:
     """Return the model of a tree with closed loops, in the coordinates of its drives.
 
     Args:
@@ -42,6 +46,7 @@ def close_loops(model: RobotModel, source: str | Path | Mapping[str, object]) ->
         source: description of the constraints: a file or its contents as a mapping. It names the
             joints with a drive (`actuated`), as many as there are degrees of freedom with rigid
             links. Modal coordinates may be among them, but are coordinates in any case.
+        xacro_args: values of xacro arguments of the description by name.
 
     Raises:
         ModelError: the description is invalid; the message names the file if there is one.
@@ -50,7 +55,7 @@ def close_loops(model: RobotModel, source: str | Path | Mapping[str, object]) ->
             the same joint.
         UnknownFrameError: a constraint names a link that the model does not have.
     """
-    found = read_constraints(source, model)
+    found = read_constraints(source, model, xacro_args)
     try:
         if not model.is_flexible:
             return _closed(rigid_tree(model), found)
