@@ -108,7 +108,7 @@ class ConstrainedRobot:
         self.independent = tuple(names[k] for k in chosen) or tuple(quasi)
         self.actuated = names if actuated is None else tuple(actuated)
         self._actuated = self._numbers(self.actuated, 'actuated')
-        self.speeds(q, close_rates(self._system, terms, np.zeros(self.n)), t)
+        self.speeds(q, close_rates(self._system, terms, np.zeros(self.n), self.rank), t)
 
     @classmethod
     def described(
@@ -214,7 +214,7 @@ class ConstrainedRobot:
             ConstraintError: the constraints contradict each other.
         """
         qd = self._array(qd, 'qd')
-        return close_rates(self._system, self.terms(self._array(q, 'q'), qd, t), qd)
+        return close_rates(self._system, self.terms(self._array(q, 'q'), qd, t), qd, self.rank)
 
     def choose_independent(
         self, q: ArrayLike, t: float = 0.0, previous: Sequence[str] | None = None

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from kron_dynamics.constraints.constraint import ConstraintTerms
-from kron_dynamics.constraints.speeds import RANK_TOLERANCE, refuse_contradiction
+from kron_dynamics.constraints.speeds import RANK_TOLERANCE, distance, refuse_contradiction
 from kron_dynamics.constraints.system import ConstraintSystem
 from kron_dynamics.exceptions import ConstraintError
 from kron_dynamics.messages import clipped, listed
@@ -133,20 +133,26 @@ def _refuse_reversed(system: ConstraintSystem, q: FloatArray) -> None:
             )
 
 
-def close_rates(system: ConstraintSystem, terms: ConstraintTerms, qd: FloatArray) -> FloatArray:
+def close_rates(
+    system: ConstraintSystem, terms: ConstraintTerms, qd: FloatArray, rank: int
+) -> FloatArray:
     """Return the rates nearest to qd that satisfy the constraints, shape (n,), 1/s.
 
     Args:
         system: the constraints.
         terms: their terms in the state.
         qd: rates, shape (n,).
+        rank: rank of A where the loops are closed. Near it redundant conditions differ a little,
+            which must not count as conditions.
 
     Raises:
         ConstraintError: the constraints contradict each other.
     """
-    A = system.scaled(terms.A)
     missing = (terms.b - terms.A @ qd) / system.row_scale
-    change, *_ = np.linalg.lstsq(A, missing, rcond=RANK_TOLERANCE)
+    left, values, right = np.linalg.svd(system.scaled(terms.A), full_matrices=False)
+    rank = min(rank, int((values > RANK_TOLERANCE * values.max(initial=0.0)).sum()))
+    change = right[:rank].T @ ((left[:, :rank].T @ missing) / values[:rank])
     closed: FloatArray = qd + system.column_scale * change
-    refuse_contradiction(system, terms.A, closed, terms.b)
+    away = distance(system, terms) / values[:rank].min(initial=1.0)
+    refuse_contradiction(system, terms.A, closed, terms.b, away)
     return closed

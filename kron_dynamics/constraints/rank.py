@@ -126,9 +126,14 @@ def report(system: ConstraintSystem, A: FloatArray, rank: int) -> ConstraintRepo
     right, values = np.eye(A.shape[1]), np.zeros(0)
     if len(scaled):
         _, values, right = np.linalg.svd(scaled)
+    # Off the constraints, singular values that are 0 on them are as large as the residual.
+    tolerance = RANK_TOLERANCE
+    if 0 < rank < len(values):
+        gap = float(np.sqrt(values[rank - 1] * values[rank]))
+        tolerance = max(tolerance, gap / max(1.0, float(values[0])))
     redundant, before = dict[str, int](), 0
     for constraint, rows in system.rows():
-        found = _rank(np.linalg.svd(scaled[: rows.stop], compute_uv=False))
+        found = _rank(np.linalg.svd(scaled[: rows.stop], compute_uv=False), tolerance)
         if found - before < constraint.size:
             redundant[constraint.name] = constraint.size - (found - before)
         before = found

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from mechanisms import four_bar_text, four_hinges_text, sleigh_text, two_arms_text
+from constrained_robots import spatial_loop
+from mechanisms import four_bar_text, sleigh_text, two_arms_text
 from uncompiled import ConstrainedOnFloats, uncompiled
 
 import kron_dynamics as kd
@@ -272,17 +273,6 @@ def test_rates_that_contradict_each_other_are_refused_by_name() -> None:
     with pytest.raises(kd.ConstraintError, match=r"'drive 0.5', 'drive 0.7' ask for rates"):
         ConstrainedRobot(four_bar(), [driven(0.5), driven(0.7)])
     assert ConstrainedRobot(four_bar(), [driven(0.5)]).rank == 1
-
-
-def spatial_loop(stretch: float) -> ConstrainedRobot:
-    """Four hinges in space; with stretch 1 they have Bennett's proportions."""
-    length, twist, other_twist = 0.5, 0.6, 1.1
-    other = float(stretch * length * np.sin(other_twist) / np.sin(twist))
-    robot = uncompiled(four_hinges_text((length, other, length), (twist, other_twist, twist)))
-    end = Attachment('link3', (length, 0.0, 0.0), (0.0, -np.sin(twist), np.cos(twist)))
-    axis = (0.0, np.sin(other_twist), np.cos(other_twist))
-    hinge = HingeLoop('loop', end, Attachment('base', (-other, 0.0, 0.0), axis))
-    return ConstrainedOnFloats(robot, [hinge], start=[0.7, 1.8, -0.8])
 
 
 def test_conditions_that_are_redundant_only_where_loops_are_closed(assert_close: Any) -> None:
