@@ -195,5 +195,7 @@ class ClosingPath:
 
     def _singular_value(self, q: FloatArray) -> float:
         """Return the dimensionless distance to a singularity where drives lose the mechanism."""
+        if not self._choice.dependent:  # nothing to lose: all conditions hold anyway
+            return 1.0
         A = self._open_by(q)[1][:, list(self._choice.dependent)] * self._scale
         return float(np.linalg.svd(A, compute_uv=False)[-1])

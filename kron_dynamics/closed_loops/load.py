@@ -19,7 +19,7 @@ from kron_dynamics.constraints.rank import generic_rank
 from kron_dynamics.constraints.reducible import refuse_what_moves
 from kron_dynamics.constraints.state_arguments import joint_numbers
 from kron_dynamics.constraints.system import ConstraintSystem
-from kron_dynamics.exceptions import ConstraintError, KronDynamicsError
+from kron_dynamics.exceptions import ConstraintError, KronDynamicsError, ModelError
 from kron_dynamics.messages import clipped, listed
 from kron_dynamics.model.rigid_model import rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
@@ -86,6 +86,11 @@ def _without_modes(found: ConstraintDescription, model: RobotModel) -> Constrain
 def _closed(
     tree: RobotModel, found: ConstraintDescription, stiff: ClosedLoopModel | None = None
 ) -> ClosedLoopModel:
+    if not found.constraints:
+        raise ModelError(
+            'description of constraints has no constraint, expected one or more, such as a closed '
+            'loop or an <equality> that is active'
+        )
     system = ConstraintSystem(tree, found.constraints)
     for constraint in found.constraints:
         refuse_what_moves(constraint)

@@ -24,8 +24,8 @@ from kron_dynamics.typing import FloatArray
 RANK_TOLERANCE = 1e-8
 # Tolerance of a condition's residual relative to its terms; above it conditions contradict.
 _CONSISTENT = 1e-7
-# Its growth per distance of a state from the constraints, dimensionless, where redundant conditions
-# differ as the state is off; and its greatest value.
+# Its growth per dimensionless distance of a state from the constraints, off which redundant
+# conditions differ; and its greatest value.
 _OFF, _MOST_OFF = 10.0, 1e-2
 # A choice of independent speeds is kept until the distance to the singularity of another is larger
 # by this factor.

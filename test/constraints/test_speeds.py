@@ -19,6 +19,7 @@ from kron_dynamics.constraints import (
     Attachment,
     BladeConstraint,
     Coupling,
+    DistanceLoop,
     HingeLoop,
     Pfaffian,
     PlanarLoop,
@@ -127,13 +128,13 @@ def test_redundant_conditions_are_counted_and_do_no_harm(assert_close: Any) -> N
     assert_close(forces[1], forces[0], 1e-10)
 
 
-def parallelogram(angle: float, **options: Any) -> ConstrainedRobot:
+def parallelogram(angle: float, *more: Any, **options: Any) -> ConstrainedRobot:
     """Crank and rocker of one length: flat, all links lie on one line and it may fold over."""
     robot = kd.loads(four_bar_text(0.5, 1.0, 0.5, 1.0), gravity=(0.0, -9.81, 0.0))
     ends = Attachment('coupler', (1.0, 0.0, 0.0)), Attachment('rocker', (0.5, 0.0, 0.0))
     start = [angle, -angle, angle]
     return ConstrainedRobot(
-        robot, [PointLoop('pin', *ends, components='xy')], start=start, **options
+        robot, [PointLoop('pin', *ends, components='xy'), *more], start=start, **options
     )
 
 
@@ -153,6 +154,24 @@ def test_a_start_at_a_singularity_is_refused_by_name() -> None:
     robot = parallelogram(0.8)
     with pytest.raises(kd.SingularConstraintError, match="'pin' are at a singularity"):
         robot.forward_dynamics(np.zeros(3), np.zeros(3), np.zeros(3))
+
+
+def test_a_singularity_to_which_closing_leads_back_is_refused() -> None:
+    """A third crank of a flat parallelogram, a stretched rod: nothing near is closed as they are.
+
+    The other joints of the rod's robot are free, and stay where they are put.
+    """
+    crank = Attachment('coupler', (0.4, 0.0, 0.0)), Attachment('base', (0.4, 0.0, 0.0))
+    third = DistanceLoop('third', *crank, length=0.5)
+    assert parallelogram(0.3, third).degrees_of_freedom == 1
+    with pytest.raises(kd.SingularConstraintError, match="'pin', 'third' are at a singularity"):
+        parallelogram(0.0, third)
+    rod = Attachment('crank', (0.35, 0.0, 0.0)), Attachment('base', (1.35, 0.0, 0.0))
+    with pytest.raises(kd.SingularConstraintError, match='do not hold j1'):
+        ConstrainedRobot(four_bar(), [DistanceLoop('rod', *rod, length=1.0)])
+    # A condition that always holds is none of motion.
+    axle = Attachment('crank'), Attachment('base', (1.0, 0.0, 0.0))
+    assert ConstrainedRobot(four_bar(), [DistanceLoop('axle', *axle, length=1.0)]).rank == 0
 
 
 def test_the_length_unit_does_not_matter() -> None:
