@@ -160,6 +160,9 @@ def choose_independent(
         A: A in a state, shape (k, n).
         rank: number of independent conditions.
         previous: an earlier choice.
+
+    Raises:
+        ConstraintError: previous has another number of joints.
     """
     scaled = system.scaled(A)
     n = A.shape[1]
@@ -174,6 +177,8 @@ def choose_independent(
     best = tuple(k for k in range(n) if k not in order)
     if previous is None or previous == best:
         return best
+    if len(set(previous)) != len(best):
+        raise ConstraintError(f'previous has {len(previous)} joints, expected {len(best)}')
     kept, new = (distance_of_choice(scaled, choice) for choice in (previous, best))
     return previous if new <= _HYSTERESIS * kept else best
 

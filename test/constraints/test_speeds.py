@@ -208,6 +208,8 @@ def test_a_choice_stays_until_another_is_much_better() -> None:
     assert max(distances) < 8.0  # rates of no joint become large
     # A choice that is as good as another one is never left.
     assert robot.choose_independent(q, previous=chosen) == chosen
+    with pytest.raises(kd.ConstraintError, match='previous has 2 joints, expected 1'):
+        robot.choose_independent(q, previous=['j1', 'j3'])
 
 
 def test_accelerations_do_not_depend_on_the_choice(assert_close: Any) -> None:
