@@ -26,6 +26,9 @@ _ROUNDING = 1e-14
 # assembly branch.
 _LONGEST_STEP = 0.2
 _STEPS = 200
+# Deviation of the residual from a straight line over a step, relative to it, below which the next
+# step may be twice as long: linear conditions, such as gears, have no other branch.
+_STRAIGHT = 1e-9
 # Levenberg-Marquardt damping after the first failed step, and its factors after a failed and a
 # successful step.
 _DAMPING, _MORE, _LESS = 1e-6, 10.0, 0.1
@@ -67,17 +70,19 @@ def close_positions(
 
     q = q.copy()
     phi, A = look(q)
-    damping = 0.0
+    damping, longest = 0.0, _LONGEST_STEP
     for _ in range(_STEPS):
         error = float(np.abs(phi).max())
         if error <= _ROUNDING or (error <= CLOSED and damping > 0.0):
             break
         step = _step(A, phi, damping)
-        step *= min(1.0, _LONGEST_STEP / max(float(np.abs(step).max(initial=0.0)), 1e-300))
+        step *= min(1.0, longest / max(float(np.abs(step).max(initial=0.0)), 1e-300))
         trial = q.copy()
         trial[free] -= step * system.column_scale[free]
         phi_new, A_new = look(trial)
         if phi_new @ phi_new < phi @ phi:
+            bent = float(np.abs(phi_new - phi + A @ step).max())
+            longest = 2.0 * longest if bent <= _STRAIGHT * error else _LONGEST_STEP
             q, phi, A = trial, phi_new, A_new
             damping = damping * _LESS if damping > _DAMPING else 0.0
             continue

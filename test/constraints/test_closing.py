@@ -195,6 +195,10 @@ def test_gears_are_met_from_anywhere(assert_close: Any) -> None:
     robot = ConstrainedRobot(four_bar(), [gear], start=[4.0, 1.0, -3.0])
     assert_close(2 * robot.start[0] - robot.start[2], 0.5, 1e-12)
     assert_close(robot.start[1], 1.0, 1e-14)
+    # The motor of a large ratio is many turns away.
+    gear = Coupling('gear', {'j1': 500.0, 'j3': -1.0})
+    robot = ConstrainedRobot(four_bar(), [gear], start=[0.9, 1.0, 0.0], hold=['j1'])
+    assert_close(robot.start, [0.9, 1.0, 450.0], 1e-12)
 
 
 def test_rates_next_to_given_ones(rng: Any, assert_close: Any) -> None:

@@ -273,6 +273,7 @@ def test_derivatives_by_q_are_exact(assert_close: Any) -> None:
         (lambda: HingeLoop('pin', 'left3', 'nowhere'), kd.UnknownFrameError, "'pin': link 'now"),
         (lambda: HingeLoop('pin', 'left3', 'left3'), kd.ConstraintError, "'pin' is between"),
         (lambda: Coupling('gear', {'elbow': 1.0}), kd.ConstraintError, "'gear': joint 'elbow'"),
+        (lambda: Coupling('gear', {1: 2.0, 'a': 1}), kd.ArgumentTypeError, 'a joint in ratios'),
         (lambda: Coupling('gear', {}), kd.ConstraintError, "'gear' has ratios"),
         (lambda: Coupling('gear', {'turn': 0.0}), kd.ConstraintError, "ratio 0 of joint 'turn'"),
         (lambda: Coupling('g', {'turn': 1.0}, unit='mm'), kd.ParameterError, "'mm'"),
