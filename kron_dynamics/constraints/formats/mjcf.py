@@ -77,10 +77,12 @@ def _made(node: Node, name: str, bodies: MjcfBodies, model: RobotModel | None) -
             f"is an equality that is not read, expected {expected}; or set active='false'"
         )
     constraint = make(node, name, bodies)
+    if model is None:
+        return constraint
     links, joints = constraint.links(), (node.text('joint1'), node.text('joint2'))
     pairs = [] if links is None else [links]
     pairs += [bodies.joints[name].bodies for name in joints if name in bodies.joints]
-    for pair in pairs if model is not None else ():
+    for pair in pairs:
         _check_poses(node, pair, bodies, model)
     return constraint
 
