@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from kron_dynamics.arguments import instance, real_number
-from kron_dynamics.constraint_kernels import kernel_name
+from kron_dynamics.constraint_kernels import geometry_of
 from kron_dynamics.constraints import motion_equations
 from kron_dynamics.constraints.closing import close_positions, close_rates
 from kron_dynamics.constraints.constraint import Constraint, ConstraintTerms, Geometry
@@ -26,7 +26,6 @@ from kron_dynamics.constraints.state_arguments import joint_numbers, state_vecto
 from kron_dynamics.constraints.system import ConstraintSystem
 from kron_dynamics.dynamics.payload import with_inertias
 from kron_dynamics.exceptions import ConstraintError
-from kron_dynamics.kernels.specification import KernelSpecification
 from kron_dynamics.messages import listed
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray
@@ -109,11 +108,16 @@ class ConstrainedRobot:
         self.independent = tuple(names[k] for k in chosen) or tuple(quasi)
         self.actuated = names if actuated is None else tuple(actuated)
         self._actuated = self._numbers(self.actuated, 'actuated')
-        self.speeds(q, close_rates(self._system, terms, np.zeros(self.n)), t)
+        self.speeds(q, close_rates(self._system, terms, np.zeros(self.n), self.rank), t)
 
     @classmethod
     def described(
-        cls, robot: Robot, source: str | Path | Mapping[str, object], *, time: float = 0.0
+        cls,
+        robot: Robot,
+        source: str | Path | Mapping[str, object],
+        *,
+        time: float = 0.0,
+        xacro_args: Mapping[str, str] | None = None,
     ) -> ConstrainedRobot:
         """Return a robot with the constraints of a file; see `read_constraints` for formats.
 
@@ -122,7 +126,7 @@ class ConstrainedRobot:
             KronDynamicsError: the errors of `ConstrainedRobot`.
         """
         instance(robot, Robot, 'robot', 'a Robot')
-        found = read_constraints(source, robot.model)
+        found = read_constraints(source, robot.model, xacro_args)
         joint_numbers(found.start, 'start', robot.joint_names)
         return cls(
             *(robot, found.constraints),
@@ -157,13 +161,7 @@ class ConstrainedRobot:
     @functools.cached_property
     def _geometry(self) -> Callable[[FloatArray, FloatArray], Geometry]:
         """The compiled function of all constraints' geometry."""
-        if not self._system.geometric or self._system.description is None:
-            return self._system.geometry
-        function = self._system.geometry_function
-        name, arguments = kernel_name('constraints', self._system), ('q', 'qd')
-        known = KernelSpecification(name, arguments, function, Geometry, has_loops=False)
-        call: Callable[[FloatArray, FloatArray], Geometry] = self.robot._kernels.get(known).call
-        return call
+        return geometry_of(self._system, self.robot._kernels)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the kernel."""
@@ -216,7 +214,7 @@ class ConstrainedRobot:
             ConstraintError: the constraints contradict each other.
         """
         qd = self._array(qd, 'qd')
-        return close_rates(self._system, self.terms(self._array(q, 'q'), qd, t), qd)
+        return close_rates(self._system, self.terms(self._array(q, 'q'), qd, t), qd, self.rank)
 
     def choose_independent(
         self, q: ArrayLike, t: float = 0.0, previous: Sequence[str] | None = None
@@ -385,7 +383,8 @@ class ConstrainedRobot:
             t: time, s.
 
         Raises:
-            ConstraintError: qdd does not obey the constraints.
+            ConstraintError: qdd does not obey the constraints, or tau does not cause it; the
+                message names a constraint or the joints.
         """
         q, qd, qdd, tau = (
             self._array(x, name) for x, name in ((q, 'q'), (qd, 'qd'), (qdd, 'qdd'), (tau, 'tau'))
@@ -394,6 +393,7 @@ class ConstrainedRobot:
         motion_equations.refuse_inadmissible(self._system, terms, qd, qdd)
         forces = self.robot.inverse_dynamics(q, qd, qdd) - tau
         lam = motion_equations.multipliers(self._system, terms.A, forces, self.rank)
+        motion_equations.refuse_uncaused(self._system, terms.A, lam, forces, tau)
         model = self.robot.model
         if self.robot._kernels.model is not model:  # some links carry payloads
             model = with_inertias(model, self.robot.inertial_parameters())

@@ -6,10 +6,15 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Callable
 
+from kron_dynamics.constraints.constraint import Geometry
 from kron_dynamics.constraints.system import ConstraintSystem
+from kron_dynamics.kernels.collection import KernelCollection
 from kron_dynamics.kernels.origins import origins_of
 from kron_dynamics.kernels.sources import sources_digest
+from kron_dynamics.kernels.specification import KernelSpecification
+from kron_dynamics.typing import FloatArray
 
 
 def kernel_name(kind: str, system: ConstraintSystem, *more: object) -> str:
@@ -27,3 +32,23 @@ def kernel_name(kind: str, system: ConstraintSystem, *more: object) -> str:
     data = os.urandom(16).hex() if system.description is None else system.description
     digest = hashlib.sha256(f'{data!r}{more!r}{sources}'.encode())
     return f'{kind}.{digest.hexdigest()[:16]}'
+
+
+def geometry_of(
+    system: ConstraintSystem, kernels: KernelCollection
+) -> Callable[[FloatArray, FloatArray], Geometry]:
+    """Return the function of q and qd, shape (n,), for all constraints' geometry.
+
+    It is a kernel if the data of the constraints have an exact text.
+
+    Args:
+        system: the constraints.
+        kernels: the kernels of their robot.
+    """
+    if not system.geometric or system.description is None:
+        return system.geometry
+    function, arguments = system.geometry_function, ('q', 'qd')
+    name = kernel_name('constraints', system)
+    known = KernelSpecification(name, arguments, function, Geometry, has_loops=False)
+    call: Callable[[FloatArray, FloatArray], Geometry] = kernels.get(known).call
+    return call

@@ -64,7 +64,7 @@ def load(
             is refused.
         strict: whether every warning is an error; hints are not warnings.
         allow: kinds of warnings that `strict` lets pass, such as 'massless_joint'.
-        xacro_args: values of the xacro arguments by name.
+        xacro_args: values of the xacro arguments by name, also for a `constraints` file.
 
     Raises:
         ArgumentTypeError: an argument is of another type.
@@ -91,7 +91,7 @@ def load(
             text = expanded(text, path, xacro_args, findings)
         elif xacro_args:
             raise _no_xacro(xacro_args)
-        model = _model(text, flexible, constraints, options, findings)
+        model = _model(text, flexible, constraints, xacro_args, options, findings)
     except ModelError as error:
         raise type(error)(f'{clipped(str(path))}: {error}') from error.__cause__
     _warn(model, strict)
@@ -136,7 +136,7 @@ def loads(
         text = expanded(text, None, xacro_args, findings)
     elif xacro_args:
         raise _no_xacro(xacro_args)
-    model = _model(text, flexible, constraints, options, findings)
+    model = _model(text, flexible, constraints, xacro_args, options, findings)
     _warn(model, strict)
     return Robot(model, threads=threads)
 
@@ -149,6 +149,7 @@ def _model(
     text: str,
     flexible: str | Path | Mapping[str, object] | None,
     constraints: str | Path | Mapping[str, object] | None,
+    xacro_args: Mapping[str, str] | None,
     options: ModelOptions,
     findings: Findings,
 ) -> RobotModel:
@@ -163,7 +164,7 @@ def _model(
         return model
     from kron_dynamics.closed_loops import close_loops  # trees do not need it
 
-    return close_loops(model, constraints)
+    return close_loops(model, constraints, xacro_args)
 
 
 def _warn(model: RobotModel, strict: bool) -> None:

@@ -101,7 +101,7 @@ class ReducedRobot:
         for constraint in constrained.constraints:
             refuse_what_moves(constraint)
         names = constrained.joint_names
-        if not set(self.independent) <= set(names):
+        if constrained._quasi is not None:
             raise ConstraintError(
                 'independent speeds are quasi-velocities, expected rates of joints: their '
                 'equations are not compiled'

@@ -53,6 +53,22 @@ def test_more_actuators_than_freedoms_share_by_weights(rng: Any, assert_close: A
             robot.inverse_dynamics(q, qd, qdd, weights=bad)
 
 
+def test_reactions_are_those_of_efforts_that_cause_the_motion() -> None:
+    robot = ConstrainedRobot(four_bar(), [HINGE], start=START)
+    q, qd = robot.start, robot.velocities(robot.start, [1.1])
+    qdd = robot.accelerations(q, qd, [2.3])
+    tau = robot.inverse_dynamics(q, qd, qdd)
+    loads = robot.reactions(q, qd, qdd, tau)
+    rounded = robot.reactions(np.round(q, 8), qd, qdd, np.round(tau, 7))
+    assert rounded.wrenches['pin'] == pytest.approx(loads.wrenches['pin'], abs=1e-5)
+    # Efforts that push against the loop load it, and do not move it.
+    preload = robot.terms(q, qd).A.T @ np.array([1.0, 2.0, 0.0, 0.0, 0.0])
+    robot.reactions(q, qd, qdd, tau + preload)
+    for wrong in (np.zeros(3), tau + [0.01, 0.0, 0.0]):
+        with pytest.raises(kd.ConstraintError, match="tau does not cause qdd: .* lacking at '"):
+            robot.reactions(q, qd, qdd, wrong)
+
+
 def test_too_few_actuators_are_named_where_they_do_not_do(rng: Any) -> None:
     robot = ConstrainedOnFloats(
         two_arms(), hands().constraints, start=hands().start, actuated=['turn', 'left1_joint']

@@ -307,6 +307,15 @@ def test_mass_that_does_not_move_is_refused() -> None:
         ),
         (
             lambda: ConstrainedRobot(
+                *(kd.loads(four_bar_text().replace('j1', 'u1')), [PIN]),
+                start=START,
+                independent=lambda q, t: np.array([[3.0, 0.0, 0.0]]),
+            ),
+            kd.ConstraintError,
+            'quasi-velocities',
+        ),
+        (
+            lambda: ConstrainedRobot(
                 kd.loads(sleigh_text(3.0, 0.4, 0.5), gravity=(0, 0, 0)),
                 [BladeConstraint('blade', 'sleigh', (0.0, 1.0, 0.0), signal=0.1)],
             ),

@@ -8,7 +8,7 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -73,7 +73,8 @@ def run(arguments: argparse.Namespace) -> int:
         print(f'kron_dynamics: error: {" ".join(str(error).split())}', file=sys.stderr)
         return EXIT_UNREADABLE
     flexible, constraints = arguments.flexible, arguments.constraints
-    lines = check(text, flexible, constraints, arguments.hold_base, findings)
+    xacro_args = description_options(arguments)['xacro_args']
+    lines = check(text, flexible, constraints, arguments.hold_base, findings, xacro_args)
     if arguments.format == 'json':
         print(json.dumps([line._asdict() for line in lines], indent=2))
     else:
@@ -88,6 +89,7 @@ def check(
     constraints: Path | None = None,
     hold_base: bool = False,
     findings: Findings | None = None,
+    xacro_args: Mapping[str, str] | None = None,
 ) -> list[Line]:
     """Return the findings about a description, errors first.
 
@@ -98,6 +100,7 @@ def check(
             no errors.
         hold_base: as for `load`.
         findings: findings of the xacro expansion.
+        xacro_args: as for `load`.
     """
     findings = Findings() if findings is None else findings
     errors: list[KronDynamicsError] = []
@@ -108,7 +111,7 @@ def check(
         else:
             model = load_flexible_model(text, flexible, hold_base=hold_base, findings=findings)
         if constraints is not None:
-            close_loops(model, constraints)
+            close_loops(model, constraints, xacro_args)
     except KronDynamicsError as error:
         errors = [*findings.errors, *([] if error in findings.errors else [error])]
     files = [file for file in (flexible, constraints) if file is not None]

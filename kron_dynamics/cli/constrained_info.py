@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from kron_dynamics.constrained import ConstrainedRobot
@@ -15,7 +15,7 @@ from kron_dynamics.robot import Robot
 
 
 def closed_loops(
-    robot: Robot, path: Path
+    robot: Robot, path: Path, xacro_args: Mapping[str, str]
 ) -> tuple[Sequence[tuple[str, ...]], list[str], ReducedRobot | None]:
     """Return a table of a file's constraints, lines about freedoms, and the compiled robot.
 
@@ -24,7 +24,7 @@ def closed_loops(
     Raises:
         KronDynamicsError: the file or a constraint is unusable, or the loops cannot be closed.
     """
-    closed = ConstrainedRobot.described(robot, path)
+    closed = ConstrainedRobot.described(robot, path, xacro_args=xacro_args)
     reduced = ReducedRobot(closed) if closed.degrees_of_freedom else None
     if reduced is not None:
         reduced.prepare()

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -135,7 +135,7 @@ def run(arguments: argparse.Namespace) -> int:
     link = arguments.frame or robot.model.tip_link
     frame, seen = _frame(symbolic, link, arguments)
     about_link = bool(arguments.frame or seen)
-    loops = _loops(symbolic, robot.model, arguments.constraints)
+    loops = _loops(symbolic, robot.model, arguments.constraints, options['xacro_args'])
     default = DEFAULT_QUANTITIES + (() if loops is None else ('phi', 'A'))
     quantities = tuple(arguments.quantity or (DEFAULT_FRAME_QUANTITIES if about_link else default))
     if loops is None and LOOP_QUANTITIES.keys() & quantities:
@@ -170,11 +170,13 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _loops(symbolic: SymbolicRobot, model: RobotModel, path: Path | None) -> Geometry | None:
+def _loops(
+    symbolic: SymbolicRobot, model: RobotModel, path: Path | None, xacro_args: Mapping[str, str]
+) -> Geometry | None:
     """Return the constraint equations of a file in closed form; None without a file."""
     if path is None:
         return None
-    system = ConstraintSystem(model, read_constraints(path, model).constraints)
+    system = ConstraintSystem(model, read_constraints(path, model, xacro_args).constraints)
     q, qd = (np.array(x, dtype=object) for x in (symbolic.q, symbolic.qd))
     found = stacked_geometry(*system.geometric, symbolic.model, q, qd)
     return found._replace(f=found.f - system.targets)

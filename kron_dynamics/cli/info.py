@@ -67,7 +67,8 @@ def run(arguments: argparse.Namespace) -> int:
         # Imported only here, because most robots are trees.
         from kron_dynamics.cli.constrained_info import closed_loops
 
-        rows, freedom, reduced = closed_loops(robot, arguments.constraints)
+        path = arguments.constraints
+        rows, freedom, reduced = closed_loops(robot, path, options['xacro_args'])
         closed = [_columns(rows), freedom]
         owners += [] if reduced is None else [reduced]
     sections = (

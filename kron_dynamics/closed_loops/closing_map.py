@@ -50,6 +50,8 @@ _DISPLACEMENTS = (1.0, -1.0, 0.1, -0.1, 0.01, -0.01)
 # Required distances to a singularity as shares of the greatest one, tried in this order until the
 # series converge.
 _SHARES = (0.0, 0.1, 0.2, 0.4, 0.6)
+# Number of times that the range about the start is halved if no series converges over all of it.
+_HALVINGS = 4
 # Distance over which a drive is first followed, rad or lengths over the robot's, and the number of
 # positions after which the range of an unlimited drive is not widened further.
 _LENGTHS = 4.0
@@ -234,17 +236,22 @@ def _series(
                 return found, (-np.inf, np.inf)
     # Widest range first. A drive with gears or a screw makes many turns; a joint that oscillates
     # in each turn has a short series only over a narrower range.
-    for around in reversed(_ranges(path, float(start[drive]), (lower, upper), far, bounds)):
+    ranges = _ranges(path, float(start[drive]), (lower, upper), far, bounds)[::-1]
+    ends = np.array(path.reached())
+    halves = 0.5 ** np.arange(1, _HALVINGS + 1)[:, None] * (ends - start[drive]) + start[drive]
+    for around in (*ranges, *halves.tolist()):
         for reached in dict.fromkeys(path.reached(share) for share in _SHARES):
             first, last = max(reached[0], around[0]), min(reached[1], around[1])
             if last - first > _TOLERANCE * system.column_scale[drive]:
                 series = chebyshev_series(path.follow, first, last, tolerance)
                 if series is not None:
                     return series, (first, last)
-    lower, upper = path.reached()
+    why = 'between limits and singularities'
+    if ends[1] - ends[0] > _TOLERANCE * system.column_scale[drive]:
+        why = 'and even there the positions of the other joints vary too much for a series'
     raise ConstraintError(
         f"joint '{name}' cannot drive its loops about {start[drive]:.6g}: it moves from "
-        f'{lower:.6g} to {upper:.6g} only, between limits and singularities'
+        f'{ends[0]:.6g} to {ends[1]:.6g} only, {why}'
     )
 
 

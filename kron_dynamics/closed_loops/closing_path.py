@@ -63,8 +63,8 @@ class ClosingPath:
         if self._regular < _SINGULAR:
             raise ConstraintError(
                 f"start is at a singularity with joint '{system.model.joint_names[drive]}' at "
-                f'{start[drive]:.6g}: the drives do not determine which way other joints move; '
-                'start farther from it, on the wanted side'
+                f'{start[drive]:.6g}, or constraints hold a drive: the drives do not determine '
+                'which way other joints move; start farther from it, on the wanted side'
             )
         # Positions of the drive in increasing order; all coordinates and the singular value
         # relative to the start there.
@@ -195,5 +195,7 @@ class ClosingPath:
 
     def _singular_value(self, q: FloatArray) -> float:
         """Return the dimensionless distance to a singularity where drives lose the mechanism."""
+        if not self._choice.dependent:  # nothing to lose: all conditions hold anyway
+            return 1.0
         A = self._open_by(q)[1][:, list(self._choice.dependent)] * self._scale
         return float(np.linalg.svd(A, compute_uv=False)[-1])

@@ -19,7 +19,7 @@ from kron_dynamics.constraints.rank import generic_rank
 from kron_dynamics.constraints.reducible import refuse_what_moves
 from kron_dynamics.constraints.state_arguments import joint_numbers
 from kron_dynamics.constraints.system import ConstraintSystem
-from kron_dynamics.exceptions import ConstraintError, KronDynamicsError
+from kron_dynamics.exceptions import ConstraintError, KronDynamicsError, ModelError
 from kron_dynamics.messages import clipped, listed
 from kron_dynamics.model.rigid_model import rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
@@ -34,7 +34,11 @@ if TYPE_CHECKING:
 _BLOCKED = 1e-8
 
 
-def close_loops(model: RobotModel, source: str | Path | Mapping[str, object]) -> ClosedLoopModel:
+def close_loops(
+    model: RobotModel,
+    source: str | Path | Mapping[str, object],
+    xacro_args: Mapping[str, str] | None = None,
+) -> ClosedLoopModel:
     """Return the model of a tree with closed loops, in the coordinates of its drives.
 
     Args:
@@ -42,6 +46,7 @@ def close_loops(model: RobotModel, source: str | Path | Mapping[str, object]) ->
         source: description of the constraints: a file or its contents as a mapping. It names the
             joints with a drive (`actuated`), as many as there are degrees of freedom with rigid
             links. Modal coordinates may be among them, but are coordinates in any case.
+        xacro_args: values of xacro arguments of the description by name.
 
     Raises:
         ModelError: the description is invalid; the message names the file if there is one.
@@ -50,7 +55,7 @@ def close_loops(model: RobotModel, source: str | Path | Mapping[str, object]) ->
             the same joint.
         UnknownFrameError: a constraint names a link that the model does not have.
     """
-    found = read_constraints(source, model)
+    found = read_constraints(source, model, xacro_args)
     try:
         if not model.is_flexible:
             return _closed(rigid_tree(model), found)
@@ -81,6 +86,11 @@ def _without_modes(found: ConstraintDescription, model: RobotModel) -> Constrain
 def _closed(
     tree: RobotModel, found: ConstraintDescription, stiff: ClosedLoopModel | None = None
 ) -> ClosedLoopModel:
+    if not found.constraints:
+        raise ModelError(
+            'description of constraints has no constraint, expected one or more, such as a closed '
+            'loop or an <equality> that is active'
+        )
     system = ConstraintSystem(tree, found.constraints)
     for constraint in found.constraints:
         refuse_what_moves(constraint)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from kron_dynamics.constraints.constraint import ConstraintTerms
-from kron_dynamics.constraints.speeds import RANK_TOLERANCE, refuse_contradiction
+from kron_dynamics.constraints.speeds import RANK_TOLERANCE, distance, refuse_contradiction
 from kron_dynamics.constraints.system import ConstraintSystem
 from kron_dynamics.exceptions import ConstraintError
 from kron_dynamics.messages import clipped, listed
@@ -26,6 +26,9 @@ _ROUNDING = 1e-14
 # assembly branch.
 _LONGEST_STEP = 0.2
 _STEPS = 200
+# Deviation of the residual from a straight line over a step, relative to it, below which the next
+# step may be twice as long: linear conditions, such as gears, have no other branch.
+_STRAIGHT = 1e-9
 # Levenberg-Marquardt damping after the first failed step, and its factors after a failed and a
 # successful step.
 _DAMPING, _MORE, _LESS = 1e-6, 10.0, 0.1
@@ -67,17 +70,19 @@ def close_positions(
 
     q = q.copy()
     phi, A = look(q)
-    damping = 0.0
+    damping, longest = 0.0, _LONGEST_STEP
     for _ in range(_STEPS):
         error = float(np.abs(phi).max())
         if error <= _ROUNDING or (error <= CLOSED and damping > 0.0):
             break
         step = _step(A, phi, damping)
-        step *= min(1.0, _LONGEST_STEP / max(float(np.abs(step).max(initial=0.0)), 1e-300))
+        step *= min(1.0, longest / max(float(np.abs(step).max(initial=0.0)), 1e-300))
         trial = q.copy()
         trial[free] -= step * system.column_scale[free]
         phi_new, A_new = look(trial)
         if phi_new @ phi_new < phi @ phi:
+            bent = float(np.abs(phi_new - phi + A @ step).max())
+            longest = 2.0 * longest if bent <= _STRAIGHT * error else _LONGEST_STEP
             q, phi, A = trial, phi_new, A_new
             damping = damping * _LESS if damping > _DAMPING else 0.0
             continue
@@ -133,20 +138,26 @@ def _refuse_reversed(system: ConstraintSystem, q: FloatArray) -> None:
             )
 
 
-def close_rates(system: ConstraintSystem, terms: ConstraintTerms, qd: FloatArray) -> FloatArray:
+def close_rates(
+    system: ConstraintSystem, terms: ConstraintTerms, qd: FloatArray, rank: int
+) -> FloatArray:
     """Return the rates nearest to qd that satisfy the constraints, shape (n,), 1/s.
 
     Args:
         system: the constraints.
         terms: their terms in the state.
         qd: rates, shape (n,).
+        rank: rank of A where the loops are closed. Near it redundant conditions differ a little,
+            which must not count as conditions.
 
     Raises:
         ConstraintError: the constraints contradict each other.
     """
-    A = system.scaled(terms.A)
     missing = (terms.b - terms.A @ qd) / system.row_scale
-    change, *_ = np.linalg.lstsq(A, missing, rcond=RANK_TOLERANCE)
+    left, values, right = np.linalg.svd(system.scaled(terms.A), full_matrices=False)
+    rank = min(rank, int((values > RANK_TOLERANCE * values.max(initial=0.0)).sum()))
+    change = right[:rank].T @ ((left[:, :rank].T @ missing) / values[:rank])
     closed: FloatArray = qd + system.column_scale * change
-    refuse_contradiction(system, terms.A, closed, terms.b)
+    away = distance(system, terms) / values[:rank].min(initial=1.0)
+    refuse_contradiction(system, terms.A, closed, terms.b, away)
     return closed

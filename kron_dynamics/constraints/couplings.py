@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kron_dynamics.arguments import finite_array, real_number
+from kron_dynamics.arguments import finite_array, instance, real_number
 from kron_dynamics.constraints.constraint import Constraint, Geometry
 from kron_dynamics.constraints.exact_text import python_number
 from kron_dynamics.constraints.time_functions import Signal
@@ -47,6 +47,8 @@ class Coupling(Constraint):
         """Check the ratios."""
         if not isinstance(self.ratios, Mapping) or not self.ratios:
             raise self.refuse(f'has ratios {self.ratios!r}, expected numbers by joint')
+        for joint in self.ratios:
+            instance(joint, str, f'a joint in ratios of {self.name}', 'text')
         # Sorted, so that equal couplings have the same description.
         ratios = {
             joint: real_number(ratio, f'ratio of {joint} in {self.name}')

@@ -28,6 +28,8 @@ from kron_dynamics.typing import FloatArray
 _ADMISSIBLE = 1e-7
 # Tolerance of the generalized force that actuators cannot provide, relative to the motion's.
 _ACHIEVABLE = 1e-8
+# Tolerance of the effort that is missing for a motion, relative to the efforts and their sum.
+_CAUSED = 1e-6
 
 
 class ConstrainedMotion(NamedTuple):
@@ -92,6 +94,35 @@ def multipliers(
     return multiplier
 
 
+def refuse_uncaused(
+    system: ConstraintSystem,
+    A: FloatArray,
+    lam: FloatArray,
+    force: FloatArray,
+    tau: FloatArray,
+) -> None:
+    """Check that efforts and constraint forces together cause a motion.
+
+    Args:
+        system: the constraints.
+        A: shape (k, n).
+        lam: multipliers, shape (k,).
+        force: M qdd + c + g - tau, shape (n,), N m or N.
+        tau: efforts of all joints, shape (n,).
+
+    Raises:
+        ConstraintError: A^T lambda is another force; the message names joints that lack effort.
+    """
+    C = system.column_scale
+    lacking = C * (force - A.T @ lam)
+    scale = float(np.abs(C * tau).max(initial=0.0) + np.abs(C * (force + tau)).max(initial=0.0))
+    if np.abs(lacking).max(initial=0.0) > _CAUSED * scale:
+        raise ConstraintError(
+            f'tau does not cause qdd: efforts are lacking at {_largest(system, lacking / C)} N m '
+            'or N; joint friction is not part of these equations'
+        )
+
+
 def reduced_coriolis(M: FloatArray, C: FloatArray, speeds: Speeds) -> FloatArray:
     """Return C_u = B^T (C B + M dB/dt), shape (m, m): dM_u/dt - 2 C_u is skew if dM/dt - 2C is.
 
@@ -143,18 +174,22 @@ def actuator_efforts(
     if m and np.abs(missing).max() > _ACHIEVABLE * max(scale, 1e-12):
         # The least efforts of all joints that provide the missing generalized force.
         lacking = np.linalg.lstsq(speeds.B.T / units[:, None], missing, rcond=None)[0]
-        worst = np.argsort(-np.abs(lacking))[:3]
-        lacks = [
-            f"'{system.model.joint_names[k]}' ({lacking[k]:.3g})"
-            for k in worst
-            if abs(lacking[k]) > 0.1 * np.abs(lacking).max()
-        ]
         names = listed(repr(system.model.joint_names[k]) for k in actuated)
         raise ConstraintError(
             f'the actuated joints {names} cannot cause this motion of {m} degrees of freedom: '
-            f'efforts are lacking at {", ".join(lacks)} N m or N'
+            f'efforts are lacking at {_largest(system, lacking)} N m or N'
         )
     return efforts
+
+
+def _largest(system: ConstraintSystem, efforts: FloatArray) -> str:
+    """Return up to three joints with the largest efforts, shape (n,)."""
+    worst = np.argsort(-np.abs(efforts))[:3]
+    return ', '.join(
+        f"'{system.model.joint_names[k]}' ({efforts[k]:.3g})"
+        for k in worst
+        if abs(efforts[k]) > 0.1 * np.abs(efforts).max()
+    )
 
 
 def effort_weights(actuated: Sequence[str], given: Mapping[str, float] | None) -> FloatArray:

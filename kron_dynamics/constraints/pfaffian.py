@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from kron_dynamics.constraints.constraint import Constraint, ConstraintTerms, Geometry
+from kron_dynamics.constraints.time_functions import FAILURES
 from kron_dynamics.dual import jacobian_of
-from kron_dynamics.exceptions import ConstraintError, KronDynamicsError
+from kron_dynamics.exceptions import ConstraintError
 from kron_dynamics.messages import named
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, FloatArray
@@ -58,8 +59,7 @@ class Pfaffian(Constraint):
         return self.row_units
 
     def check(self, model: RobotModel) -> None:
-        """Check that the functions return finite numbers of the right shape."""
-        self.evaluate(np.zeros(model.n), np.zeros(model.n), 0.0)
+        """Check nothing: functions need not be defined everywhere, see `evaluate`."""
 
     def geometry(self, model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Geometry:
         """Raise an error, as A also depends on time; see `evaluate`."""
@@ -116,7 +116,7 @@ def along_motion(
     try:
         value, rate = jacobian_of(lambda x: function(q + qd * x[0], t + x[0]), np.zeros(1))
         pair = [np.asarray(part, dtype=np.float64) for part in (value, rate[..., 0])]
-    except (KronDynamicsError, TypeError, ValueError, IndexError) as error:
+    except FAILURES as error:
         raise ConstraintError(f'{what} cannot be evaluated: {error}') from error
     if pair[0].shape not in ((), shape):
         raise ConstraintError(f'{what} has shape {pair[0].shape}, expected {shape}')

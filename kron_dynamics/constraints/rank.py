@@ -21,6 +21,9 @@ from kron_dynamics.typing import FloatArray
 # robot's), which are unlikely to be singular if the given state is.
 _NEIGHBOURHOOD = 0.05
 _NEIGHBOURS = 4
+# Step of differences, and the least dimensionless change of a condition, per square of a motion,
+# that no motion compensates: the motion that A leaves free is none then.
+_STEP, _OPENS = 1e-4, 1e-3
 # Smallest singular value below which a state counts as singular: too few digits would be left.
 _AT_SINGULARITY = 1e-6
 
@@ -66,13 +69,10 @@ def generic_rank(
     if not system.row_names:
         return 0
     A = system.scaled(conditions_of(q, t)[1])
-    values, right = np.linalg.svd(A)[1:]
+    left, values, right = np.linalg.svd(A)
     rank = _rank(values)
     largest = rank
-    free = right[rank:]
-    for k in range(_NEIGHBOURS if len(free) else 0):
-        weights = np.sin(1.0 + np.arange(len(free)) + 2.7 * k)
-        step = weights @ free / np.abs(weights @ free).max()
+    for step in _steps(right[rank:]):
         try:
             near = close_positions(
                 system, conditions_of, q + _NEIGHBOURHOOD * system.column_scale * step, t
@@ -81,8 +81,44 @@ def generic_rank(
             continue
         found = np.linalg.svd(system.scaled(conditions_of(near, t)[1]), compute_uv=False)
         largest = max(largest, _rank(found, _AT_SINGULARITY))
+    if rank == largest and _opens(system, conditions_of, q, t, left[:, rank:], right[rank:]):
+        largest += 1
     refuse_singular(system, A, largest)
     return largest
+
+
+def _steps(free: FloatArray) -> list[FloatArray]:
+    """Return some combinations of directions, shape (m, n), with a largest entry of 1."""
+    count = _NEIGHBOURS if len(free) else 0
+    waves = [np.sin(1.0 + np.arange(len(free)) + 2.7 * k) @ free for k in range(count)]
+    return [wave / np.abs(wave).max() for wave in waves]
+
+
+def _opens(
+    system: ConstraintSystem,
+    conditions_of: ConditionsOf,
+    q: FloatArray,
+    t: float,
+    redundant: FloatArray,
+    free: FloatArray,
+) -> bool:
+    """Return whether motions that A leaves free open the loops, in second order.
+
+    Args:
+        system: the constraints.
+        conditions_of: function that computes their phi and A.
+        q: closed position, shape (n,).
+        t: time, s.
+        redundant: combinations of conditions that vanish there, shape (k, k - rank).
+        free: directions that A leaves free, shape (m, n).
+    """
+    for step in _steps(free) if redundant.size else []:
+        moved = _STEP * system.column_scale * step
+        rise = conditions_of(q + moved, t)[1] - conditions_of(q - moved, t)[1]
+        change = redundant.T @ (system.scaled(rise) @ step) / (2.0 * _STEP)
+        if np.abs(change).max() > _OPENS:
+            return True
+    return False
 
 
 def _rank(values: npt.NDArray[np.floating[Any]], tolerance: float = RANK_TOLERANCE) -> int:
@@ -101,11 +137,12 @@ def refuse_singular(system: ConstraintSystem, A: FloatArray, rank: int) -> None:
     left, values, right = np.linalg.svd(A)
     if values[rank - 1] > _AT_SINGULARITY:
         return
-    weights = np.abs(left[:, rank - 1])
+    # Of equal singular values single vectors are arbitrary.
+    weights = np.linalg.norm(left[:, rank - 1 :], axis=1)
     names = dict.fromkeys(
         system.row_names[k] for k in np.flatnonzero(weights > 0.3 * weights.max())
     )
-    moves = np.abs(right[rank - 1])
+    moves = np.linalg.norm(right[rank - 1 :], axis=0)
     joints = [system.model.joint_names[k] for k in np.flatnonzero(moves > 0.3 * moves.max())]
     raise SingularConstraintError(
         f'constraints {listed(map(repr, names))} are at a singularity: smallest singular value '
@@ -126,9 +163,14 @@ def report(system: ConstraintSystem, A: FloatArray, rank: int) -> ConstraintRepo
     right, values = np.eye(A.shape[1]), np.zeros(0)
     if len(scaled):
         _, values, right = np.linalg.svd(scaled)
+    # Off the constraints, singular values that are 0 on them are as large as the residual.
+    tolerance = RANK_TOLERANCE
+    if 0 < rank < len(values):
+        gap = float(np.sqrt(values[rank - 1] * values[rank]))
+        tolerance = max(tolerance, gap / max(1.0, float(values[0])))
     redundant, before = dict[str, int](), 0
     for constraint, rows in system.rows():
-        found = _rank(np.linalg.svd(scaled[: rows.stop], compute_uv=False))
+        found = _rank(np.linalg.svd(scaled[: rows.stop], compute_uv=False), tolerance)
         if found - before < constraint.size:
             redundant[constraint.name] = constraint.size - (found - before)
         before = found

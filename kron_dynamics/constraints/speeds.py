@@ -24,6 +24,9 @@ from kron_dynamics.typing import FloatArray
 RANK_TOLERANCE = 1e-8
 # Tolerance of a condition's residual relative to its terms; above it conditions contradict.
 _CONSISTENT = 1e-7
+# Its growth per dimensionless distance of a state from the constraints, off which redundant
+# conditions differ; and its greatest value.
+_OFF, _MOST_OFF = 10.0, 1e-2
 # A choice of independent speeds is kept until the distance to the singularity of another is larger
 # by this factor.
 _HYSTERESIS = 5.0
@@ -92,15 +95,35 @@ def solve_speeds(
     drift = terms.b_dot - terms.A_dot @ qd
     gamma = inverse @ np.concatenate([drift, -U_dot @ qd])
     B_dot = -inverse @ (np.concatenate([terms.A_dot, U_dot]) @ B)
-    for vector, target in ((d, terms.b), (gamma, drift)):
-        refuse_contradiction(system, terms.A, vector, target)
+    away = distance(system, terms) / values[-1]
+    refuse_contradiction(system, terms.A, d, terms.b, away)
+    refuse_contradiction(system, terms.A, gamma, drift, away + _slip(terms, qd) / values[-1])
     return Speeds(B, d, gamma, B_dot.reshape(len(C), m))
 
 
+def distance(system: ConstraintSystem, terms: ConstraintTerms) -> float:
+    """Return the largest residual of the positions, rad or lengths over the robot's."""
+    rows = system.is_holonomic
+    return float(np.abs(terms.phi / system.row_scale)[rows].max(initial=0.0))
+
+
+def _slip(terms: ConstraintTerms, qd: FloatArray) -> float:
+    """Return the residual of the rates relative to its terms."""
+    parts = (np.abs(terms.A) @ np.abs(qd) + np.abs(terms.b)).max(initial=0.0)
+    return float(np.abs(terms.A @ qd - terms.b).max(initial=0.0) / max(parts, 1e-300))
+
+
 def refuse_contradiction(
-    system: ConstraintSystem, A: FloatArray, x: FloatArray, target: FloatArray
+    system: ConstraintSystem, A: FloatArray, x: FloatArray, target: FloatArray, away: float
 ) -> None:
     """Check that the least-squares solution x satisfies A x = target, shape (k,).
+
+    Args:
+        system: the constraints.
+        A: shape (k, n).
+        x: shape (n,).
+        target: shape (k,).
+        away: dimensionless distance of the state from the constraints.
 
     Raises:
         ConstraintError: constraints contradict each other; the message names them.
@@ -109,7 +132,8 @@ def refuse_contradiction(
         return
     error = np.abs(A @ x - target) / system.row_scale
     scale = np.abs(A) @ np.abs(x) + np.abs(target)
-    limit = _CONSISTENT * (1.0 + float((scale / system.row_scale).max()))
+    tolerance = _CONSISTENT + min(_OFF * away, _MOST_OFF)
+    limit = tolerance * (1.0 + float((scale / system.row_scale).max()))
     if error.max() > limit:
         wrong = [system.row_names[k] for k in np.flatnonzero(error > 0.1 * error.max())]
         raise ConstraintError(
@@ -136,6 +160,9 @@ def choose_independent(
         A: A in a state, shape (k, n).
         rank: number of independent conditions.
         previous: an earlier choice.
+
+    Raises:
+        ConstraintError: previous has another number of joints.
     """
     scaled = system.scaled(A)
     n = A.shape[1]
@@ -150,6 +177,8 @@ def choose_independent(
     best = tuple(k for k in range(n) if k not in order)
     if previous is None or previous == best:
         return best
+    if len(set(previous)) != len(best):
+        raise ConstraintError(f'previous has {len(previous)} joints, expected {len(best)}')
     kept, new = (distance_of_choice(scaled, choice) for choice in (previous, best))
     return previous if new <= _HYSTERESIS * kept else best
 

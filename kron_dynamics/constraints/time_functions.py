@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kron_dynamics.arguments import finite_array
+from kron_dynamics.arguments import finite_array, real_array
 from kron_dynamics.dual import derivatives_of
 from kron_dynamics.exceptions import ConstraintError, KronDynamicsError
 from kron_dynamics.messages import named
@@ -18,6 +18,8 @@ from kron_dynamics.typing import FloatArray
 # Function of the time in s, written with +, -, *, /, integer powers, sin, cos and tanh.
 TimeFunction = Callable[[Any], Any]
 Signal = float | tuple[float, ...] | TimeFunction
+# What a user's function raises where it is not defined, or if it is not written as said above.
+FAILURES = (KronDynamicsError, TypeError, ValueError, LookupError, ArithmeticError, AttributeError)
 
 
 def signal_derivatives(
@@ -39,12 +41,13 @@ def signal_derivatives(
         function = signal
         try:
             values = derivatives_of(lambda x: function(x[0]), np.array([float(t)]), order)
-        except (KronDynamicsError, TypeError) as error:
+        except FAILURES as error:
             raise ConstraintError(
                 f'{named("constraint", constraint)}: its function of time: {error}'
             ) from error
     else:
-        values = [np.asarray(signal, dtype=float)] + [np.zeros(np.shape(signal))] * order
+        value = real_array(signal, f'what {named("constraint", constraint)} prescribes')
+        values = [value, *[np.zeros(value.shape)] * order]
     shape = np.shape(values[0])
     if shape not in ((), (1,), (size,)):
         raise ConstraintError(

@@ -12,7 +12,7 @@ from lxml import etree
 from kron_dynamics.model.joint_kinds import JOINT_KINDS, ROTATION, SCREW
 from kron_dynamics.model.xml_nodes import Node
 
-_ENDLESS = 1e15  # position limits beyond this are none; SDF's default is 1e16
+ENDLESS = 1e15  # position limits beyond this are none; SDF's default is 1e16
 _THREAD = 'screw_thread_pitch'
 _ENDLESS_TURN = next(name for name, kind in JOINT_KINDS.items() if kind.is_endless)
 
@@ -54,14 +54,14 @@ def add_properties(made: etree._Element, joint: Node, kind: str) -> None:
         number_below(limit, key, s * math.inf) for key, s in (('lower', -1), ('upper', 1))
     )
     most = {key: number_below(limit, key, math.inf) for key in ('effort', 'velocity')}
-    endless = lower <= -_ENDLESS and upper >= _ENDLESS
+    endless = lower <= -ENDLESS and upper >= ENDLESS
     if endless and JOINT_KINDS[kind].motion == ROTATION:
         made.set('type', _ENDLESS_TURN)
     values: dict[str, Any] = {
         # In SDF a negative value means no limit.
         **{key: repr(value if value >= 0 else math.inf) for key, value in most.items()},
-        'lower': repr(lower if lower > -_ENDLESS else -math.inf),
-        'upper': repr(upper if upper < _ENDLESS else math.inf),
+        'lower': repr(lower if lower > -ENDLESS else -math.inf),
+        'upper': repr(upper if upper < ENDLESS else math.inf),
     }
     if not endless or any(value != 'inf' for value in list(values.values())[:2]):
         etree.SubElement(made, 'limit', values)

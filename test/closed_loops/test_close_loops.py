@@ -155,12 +155,21 @@ ROLLING = {'constraints': {'edge': {'type': 'blade', 'link': 'slider', 'directio
             "'rods'",
         ),
         ('/no/such/file.yaml', ModelError, '/no/such/file.yaml'),
+        ({'closed_loop': [], 'type': []}, ModelError, 'has no constraint, expected'),
     ],
 )
 def test_what_is_no_mechanism_is_refused(constraints, error, said):
     with pytest.raises(error) as found:
         kd.loads(slider_crank(), constraints=constraints)
     assert said in str(found.value)
+
+
+def test_a_condition_that_always_holds_leaves_the_tree():
+    axle = {'a': 'crank', 'b': {'link': 'base', 'point': [0, 0, 1]}}
+    rod = {'constraints': {'rod': {'type': 'distance', 'length': 1.0, **axle}}}
+    robot = kd.loads(slider_crank(), constraints=rod)
+    assert robot.joint_names == ('turn', 'knee', 'slide')
+    np.testing.assert_allclose(robot.tree_coordinates([0.1, 0.2, 0.3]), [0.1, 0.2, 0.3])
 
 
 def test_joints_of_several_drives_are_refused():

@@ -67,35 +67,58 @@ def test_a_turn_for_a_turn_ends_at_a_limit():
     np.testing.assert_allclose(robot.model.position_upper, 9.0, rtol=1e-5)
 
 
+CRANK = 0.9  # rad at the start
+
+
+def motor_of_a_crank(kind, lower, upper, ratio):
+    """A slider-crank whose crank a motor moves, by ratio times its angle."""
+    text = slider_crank().replace(
+        '<link name="base"/>',
+        f'<link name="base"/><joint name="motor" type="{kind}"><parent link="base"/>'
+        f'<child link="rotor"/><limit lower="{lower}" upper="{upper}" effort="1" velocity="1"/>'
+        f'</joint><link name="rotor"><inertial><mass value="1"/>{INERTIA}</inertial></link>',
+    )
+    unit = 'm' if kind == 'prismatic' else 'rad'
+    gear = {'type': 'coupling', 'ratios': {'motor': 1.0, 'turn': -ratio}, 'unit': unit}
+    return kd.loads(
+        text,
+        constraints={
+            'constraints': {**SLIDER_CONSTRAINTS['constraints'], 'gear': gear},
+            'actuated': ['motor'],
+            'start': {'motor': ratio * CRANK, 'turn': CRANK, 'slide': 1.0},
+            'hold': ['motor'],
+        },
+    )
+
+
+def check_slider(robot, ratio):
+    """Compare the slider with its closed form over the motor's range."""
+    ends = robot.model.position_lower[0], robot.model.position_upper[0]
+    for motor in np.linspace(*ends, 11):
+        of = dict(zip(robot.model.tree.joint_names, robot.tree_coordinates([motor]), strict=True))
+        turn = motor / ratio
+        place = 0.3 * np.cos(turn) + np.sqrt(0.64 - (0.3 * np.sin(turn)) ** 2)
+        assert of['slide'] == pytest.approx(place, abs=1e-12)
+
+
 def test_a_motor_turns_its_crank_for_several_turns_and_the_kernels_pass_their_check():
     """Series that are long are without meaning far outside of their range.
 
     Here they have 54 terms over a part of the motor's range; those of all of it do not converge.
     """
-    ratio, crank = 2.0, 0.9
-    text = slider_crank().replace(
-        '<link name="base"/>',
-        '<link name="base"/><joint name="motor" type="revolute"><parent link="base"/>'
-        '<child link="rotor"/><limit lower="-25" upper="30" effort="1" velocity="1"/></joint>'
-        f'<link name="rotor"><inertial><mass value="1"/>{INERTIA}</inertial></link>',
-    )
-    gear = {'type': 'coupling', 'ratios': {'motor': 1.0, 'turn': -ratio}}
-    robot = kd.loads(
-        text,
-        constraints={
-            'constraints': {**SLIDER_CONSTRAINTS['constraints'], 'gear': gear},
-            'actuated': ['motor'],
-            'start': {'motor': ratio * crank, 'turn': crank, 'slide': 1.0},
-            'hold': ['motor'],
-        },
-    )
+    robot = motor_of_a_crank('revolute', '-25', '30', 2.0)
     lower, upper = robot.model.position_lower[0], robot.model.position_upper[0]
-    assert 2.0 * np.pi * ratio < upper - lower < 50.0
-    for motor in np.linspace(lower, upper, 11):
-        of = dict(zip(robot.model.tree.joint_names, robot.tree_coordinates([motor]), strict=True))
-        turn = motor / ratio
-        place = 0.3 * np.cos(turn) + np.sqrt(0.64 - (0.3 * np.sin(turn)) ** 2)
-        assert of['slide'] == pytest.approx(place, abs=1e-12)
+    assert 2.0 * np.pi * 2.0 < upper - lower < 50.0
+    check_slider(robot, 2.0)
+
+
+def test_a_rack_moves_its_crank_for_turns_about_the_start():
+    """Series for all of the rack's stroke, nine turns of its pinion, do not converge."""
+    robot = motor_of_a_crank('prismatic', '-0.6', '0.6', 0.02)
+    lower, upper = robot.model.position_lower[0], robot.model.position_upper[0]
+    assert -0.6 < lower < 0.02 * CRANK < upper < 0.6
+    assert upper - lower > 2.0 * np.pi * 0.02
+    check_slider(robot, 0.02)
 
 
 def test_a_start_may_be_near_an_end_of_the_stroke():

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from constrained_robots import spatial_loop
 from mechanisms import four_bar_text, two_arms_text
 from uncompiled import ConstrainedOnFloats, uncompiled
 
@@ -194,6 +195,10 @@ def test_gears_are_met_from_anywhere(assert_close: Any) -> None:
     robot = ConstrainedRobot(four_bar(), [gear], start=[4.0, 1.0, -3.0])
     assert_close(2 * robot.start[0] - robot.start[2], 0.5, 1e-12)
     assert_close(robot.start[1], 1.0, 1e-14)
+    # The motor of a large ratio is many turns away.
+    gear = Coupling('gear', {'j1': 500.0, 'j3': -1.0})
+    robot = ConstrainedRobot(four_bar(), [gear], start=[0.9, 1.0, 0.0], hold=['j1'])
+    assert_close(robot.start, [0.9, 1.0, 450.0], 1e-12)
 
 
 def test_rates_next_to_given_ones(rng: Any, assert_close: Any) -> None:
@@ -204,6 +209,17 @@ def test_rates_next_to_given_ones(rng: Any, assert_close: Any) -> None:
     # The change is orthogonal to what the loop allows.
     assert_close(robot.speeds(q, closed).B.T @ (closed - qd), [0.0], 1e-13, floor=1.0)
     assert_close(robot.close_rates(q, closed), closed, 1e-13)
+
+
+@pytest.mark.parametrize('digits', [9, 6, 5, 4])
+def test_rates_of_a_redundant_loop_from_rounded_angles(digits: int) -> None:
+    """Admissible rates stay as they are, up to the error of the angles."""
+    robot = spatial_loop(1.0)
+    qd = robot.velocities(robot.start, [2.0])
+    q = np.round(robot.start, digits)
+    assert qd[0] == pytest.approx(-qd[2]) and np.abs(qd).min() > 0.5
+    np.testing.assert_allclose(robot.close_rates(q, qd), qd, atol=10.0 ** (1 - digits))
+    assert robot.report(q).redundant == {'loop': 3}
 
 
 @pytest.mark.parametrize(

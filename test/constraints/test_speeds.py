@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from mechanisms import four_bar_text, four_hinges_text, sleigh_text, two_arms_text
+from constrained_robots import spatial_loop
+from mechanisms import four_bar_text, sleigh_text, two_arms_text
 from uncompiled import ConstrainedOnFloats, uncompiled
 
 import kron_dynamics as kd
@@ -18,6 +19,7 @@ from kron_dynamics.constraints import (
     Attachment,
     BladeConstraint,
     Coupling,
+    DistanceLoop,
     HingeLoop,
     Pfaffian,
     PlanarLoop,
@@ -126,13 +128,13 @@ def test_redundant_conditions_are_counted_and_do_no_harm(assert_close: Any) -> N
     assert_close(forces[1], forces[0], 1e-10)
 
 
-def parallelogram(angle: float, **options: Any) -> ConstrainedRobot:
+def parallelogram(angle: float, *more: Any, **options: Any) -> ConstrainedRobot:
     """Crank and rocker of one length: flat, all links lie on one line and it may fold over."""
     robot = kd.loads(four_bar_text(0.5, 1.0, 0.5, 1.0), gravity=(0.0, -9.81, 0.0))
     ends = Attachment('coupler', (1.0, 0.0, 0.0)), Attachment('rocker', (0.5, 0.0, 0.0))
     start = [angle, -angle, angle]
     return ConstrainedRobot(
-        robot, [PointLoop('pin', *ends, components='xy')], start=start, **options
+        robot, [PointLoop('pin', *ends, components='xy'), *more], start=start, **options
     )
 
 
@@ -152,6 +154,24 @@ def test_a_start_at_a_singularity_is_refused_by_name() -> None:
     robot = parallelogram(0.8)
     with pytest.raises(kd.SingularConstraintError, match="'pin' are at a singularity"):
         robot.forward_dynamics(np.zeros(3), np.zeros(3), np.zeros(3))
+
+
+def test_a_singularity_to_which_closing_leads_back_is_refused() -> None:
+    """A third crank of a flat parallelogram, a stretched rod: nothing near is closed as they are.
+
+    The other joints of the rod's robot are free, and stay where they are put.
+    """
+    crank = Attachment('coupler', (0.4, 0.0, 0.0)), Attachment('base', (0.4, 0.0, 0.0))
+    third = DistanceLoop('third', *crank, length=0.5)
+    assert parallelogram(0.3, third).degrees_of_freedom == 1
+    with pytest.raises(kd.SingularConstraintError, match="'pin', 'third' are at a singularity"):
+        parallelogram(0.0, third)
+    rod = Attachment('crank', (0.35, 0.0, 0.0)), Attachment('base', (1.35, 0.0, 0.0))
+    with pytest.raises(kd.SingularConstraintError, match='do not hold j1'):
+        ConstrainedRobot(four_bar(), [DistanceLoop('rod', *rod, length=1.0)])
+    # A condition that always holds is none of motion.
+    axle = Attachment('crank'), Attachment('base', (1.0, 0.0, 0.0))
+    assert ConstrainedRobot(four_bar(), [DistanceLoop('axle', *axle, length=1.0)]).rank == 0
 
 
 def test_the_length_unit_does_not_matter() -> None:
@@ -188,6 +208,8 @@ def test_a_choice_stays_until_another_is_much_better() -> None:
     assert max(distances) < 8.0  # rates of no joint become large
     # A choice that is as good as another one is never left.
     assert robot.choose_independent(q, previous=chosen) == chosen
+    with pytest.raises(kd.ConstraintError, match='previous has 2 joints, expected 1'):
+        robot.choose_independent(q, previous=['j1', 'j3'])
 
 
 def test_accelerations_do_not_depend_on_the_choice(assert_close: Any) -> None:
@@ -272,17 +294,6 @@ def test_rates_that_contradict_each_other_are_refused_by_name() -> None:
     with pytest.raises(kd.ConstraintError, match=r"'drive 0.5', 'drive 0.7' ask for rates"):
         ConstrainedRobot(four_bar(), [driven(0.5), driven(0.7)])
     assert ConstrainedRobot(four_bar(), [driven(0.5)]).rank == 1
-
-
-def spatial_loop(stretch: float) -> ConstrainedRobot:
-    """Four hinges in space; with stretch 1 they have Bennett's proportions."""
-    length, twist, other_twist = 0.5, 0.6, 1.1
-    other = float(stretch * length * np.sin(other_twist) / np.sin(twist))
-    robot = uncompiled(four_hinges_text((length, other, length), (twist, other_twist, twist)))
-    end = Attachment('link3', (length, 0.0, 0.0), (0.0, -np.sin(twist), np.cos(twist)))
-    axis = (0.0, np.sin(other_twist), np.cos(other_twist))
-    hinge = HingeLoop('loop', end, Attachment('base', (-other, 0.0, 0.0), axis))
-    return ConstrainedOnFloats(robot, [hinge], start=[0.7, 1.8, -0.8])
 
 
 def test_conditions_that_are_redundant_only_where_loops_are_closed(assert_close: Any) -> None:

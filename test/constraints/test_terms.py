@@ -273,6 +273,7 @@ def test_derivatives_by_q_are_exact(assert_close: Any) -> None:
         (lambda: HingeLoop('pin', 'left3', 'nowhere'), kd.UnknownFrameError, "'pin': link 'now"),
         (lambda: HingeLoop('pin', 'left3', 'left3'), kd.ConstraintError, "'pin' is between"),
         (lambda: Coupling('gear', {'elbow': 1.0}), kd.ConstraintError, "'gear': joint 'elbow'"),
+        (lambda: Coupling('gear', {1: 2.0, 'a': 1}), kd.ArgumentTypeError, 'a joint in ratios'),
         (lambda: Coupling('gear', {}), kd.ConstraintError, "'gear' has ratios"),
         (lambda: Coupling('gear', {'turn': 0.0}), kd.ConstraintError, "ratio 0 of joint 'turn'"),
         (lambda: Coupling('g', {'turn': 1.0}, unit='mm'), kd.ParameterError, "'mm'"),
@@ -302,7 +303,32 @@ def test_derivatives_by_q_are_exact(assert_close: Any) -> None:
 )
 def test_what_does_not_fit_is_refused_by_name(make: Any, error: Any, words: str) -> None:
     with pytest.raises(error, match=words):
-        ConstraintSystem(arms(), [make()])
+        ConstraintSystem(arms(), [make()]).terms(*states())
+
+
+def undefined(kind: str) -> Any:
+    """A function that is not defined at 0, or nowhere."""
+    return {
+        'divides': lambda x: 1.0 / x,
+        'finds nothing': lambda x: [][0],
+        'no number': lambda x: float('x'),
+        'no attribute': lambda x: x.angle,
+    }[kind]
+
+
+@pytest.mark.parametrize('kind', ['divides', 'finds nothing', 'no number', 'no attribute'])
+def test_functions_are_evaluated_where_the_robot_is(kind: str) -> None:
+    function = undefined(kind)
+    of_angle = Pfaffian('own', lambda q, t: np.array([[function(q[0]), 0 * t, 1, 0, 0, 0, 0]]))
+    of_time = PrescribedMotion('drive', 'turn', lambda t: function(t))
+    zero, ones = np.zeros(7), np.ones(7)
+    for constraint in (of_angle, of_time):
+        system = ConstraintSystem(arms(), [constraint])
+        with pytest.raises(kd.ConstraintError, match=f"'{constraint.name}': "):
+            system.terms(zero, ones, 0.0)
+        if kind == 'divides':
+            terms = system.terms(ones, ones, 1.0)
+            assert np.abs(terms.A_dot).max() + np.abs(terms.b_dot).max() > 0.5
 
 
 def test_names_are_unique_and_functions_of_time_are_numbers() -> None:
@@ -315,6 +341,7 @@ def test_names_are_unique_and_functions_of_time_are_numbers() -> None:
         (lambda t: (t, t), r"'c': what it prescribes has shape \(2,\), expected \(1,\)"),
         (lambda t: 'fast', "'c': its function of time"),
         (np.nan, "'c' prescribes holds a NaN"),
+        ('fast', "'c' prescribes is or holds 'fast'"),
     ):
         system = ConstraintSystem(arms(), [PrescribedMotion('c', 'turn', signal)])
         with pytest.raises(kd.KronDynamicsError, match=words):

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -293,6 +294,26 @@ def test_friction_of_a_loop_joint_is_told(tmp_path: Path) -> None:
     damped = '</xyz><dynamics><damping>0.1</damping><friction>0</friction></dynamics></axis>'
     path.write_text(sdf(*SQUARE[:4], SQUARE[4].replace('</xyz></axis>', damped), *SQUARE[5:]))
     with pytest.warns(kd.ModelWarning, match="joint 'c': it closes a loop, and its damping is"):
+        read_constraints(path)
+
+
+def test_limits_of_a_loop_joint_are_told(tmp_path: Path) -> None:
+    path = tmp_path / 'square.sdf'
+    for limits, told in (
+        ('<lower>-0.02</lower><upper>0.3</upper>', 'lower -0.02, upper 0.3'),
+        ('<upper>0.3</upper>', 'upper 0.3'),
+        ('<lower>-1e16</lower><upper>1e16</upper><effort>3</effort>', None),
+    ):
+        limit = f'</xyz><limit>{limits}</limit></axis>'
+        path.write_text(sdf(*SQUARE[:4], SQUARE[4].replace('</xyz></axis>', limit), *SQUARE[5:]))
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter('always')
+            read_constraints(path)
+        words = f"joint 'c': it closes a loop, and its limits {told} are not read"
+        assert [words in str(warning.message) for warning in found] == [True] * bool(told)
+    mimic = '</xyz><mimic joint="a"><multiplier>2</multiplier></mimic></axis>'
+    path.write_text(sdf(*SQUARE[:4], SQUARE[4].replace('</xyz></axis>', mimic), *SQUARE[5:]))
+    with pytest.raises(kd.ModelError, match="'c' .* closes a loop and has <mimic>, which is not"):
         read_constraints(path)
 
 

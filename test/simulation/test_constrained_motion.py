@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from constrained_robots import spatial_loop
 from mechanisms import sleigh_text
 
 import kron_dynamics as kd
@@ -68,6 +69,19 @@ def test_errors_fall_with_the_fourth_power_of_the_step() -> None:
     ]
     coarse, fine = (np.abs(end - ends[2]).max() for end in ends[:2])
     assert 10 < coarse / fine < 26
+
+
+def test_a_redundant_loop_moves_in_any_step() -> None:
+    """Bennett's linkage: within a step its five conditions on three joints differ slightly."""
+    robot = spatial_loop(1.0)
+    qd = robot.velocities(robot.start, [2.0])
+    ends = []
+    for step in (1e-3, 1e-2):
+        found = simulate_constrained(robot, robot.start, qd, duration=0.01, step=step)
+        np.testing.assert_allclose(found.q[:, 0], -found.q[:, 2], atol=1e-7)
+        ends.append(found.q[-1])
+    np.testing.assert_allclose(*ends, atol=1e-6)
+    np.testing.assert_allclose(ends[0] - robot.start, 0.01 * qd, rtol=0.1)
 
 
 def test_a_sleigh_turns_until_its_mass_leads() -> None:

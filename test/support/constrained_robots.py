@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import functools
 
-from mechanisms import four_bar_text, two_arms_text
+import numpy as np
+from mechanisms import four_bar_text, four_hinges_text, two_arms_text
 from uncompiled import ConstrainedOnFloats, uncompiled
 
 import kron_dynamics as kd
@@ -38,3 +39,14 @@ def hands() -> ConstrainedRobot:
         Coupling('gear', {'left2_joint': 1.0, 'right2_joint': 0.5}),
     ]
     return ConstrainedOnFloats(two_arms(), constraints, start=[0.2, 0.5, -0.4, 0.1, 0.6, 0.3, 0.2])
+
+
+def spatial_loop(stretch: float) -> ConstrainedRobot:
+    """Four hinges in space; with stretch 1 they have Bennett's proportions."""
+    length, twist, other_twist = 0.5, 0.6, 1.1
+    other = float(stretch * length * np.sin(other_twist) / np.sin(twist))
+    robot = uncompiled(four_hinges_text((length, other, length), (twist, other_twist, twist)))
+    end = Attachment('link3', (length, 0.0, 0.0), (0.0, -np.sin(twist), np.cos(twist)))
+    axis = (0.0, np.sin(other_twist), np.cos(other_twist))
+    hinge = HingeLoop('loop', end, Attachment('base', (-other, 0.0, 0.0), axis))
+    return ConstrainedOnFloats(robot, [hinge], start=[0.7, 1.8, -0.8])

@@ -77,9 +77,13 @@ def _made(node: Node, name: str, bodies: MjcfBodies, model: RobotModel | None) -
             f"is an equality that is not read, expected {expected}; or set active='false'"
         )
     constraint = make(node, name, bodies)
-    links = constraint.links()
-    if model is not None and links is not None:
-        _check_poses(node, links, bodies, model)
+    if model is None:
+        return constraint
+    links, joints = constraint.links(), (node.text('joint1'), node.text('joint2'))
+    pairs = [] if links is None else [links]
+    pairs += [bodies.joints[name].bodies for name in joints if name in bodies.joints]
+    for pair in pairs:
+        _check_poses(node, pair, bodies, model)
     return constraint
 
 
@@ -87,7 +91,7 @@ def _check_poses(
     node: Node, links: tuple[str, str], bodies: MjcfBodies, model: RobotModel
 ) -> None:
     """Check that bodies have the relative pose of the links of their names at qpos0."""
-    a, b = links
+    a, b = (model.root_link if body == WORLD else body for body in links)
     if a not in model.frames or b not in model.frames:
         return  # reported when the constraint is checked
     known = {name: joint.position for name, joint in bodies.joints.items()}

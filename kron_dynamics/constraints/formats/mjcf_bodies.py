@@ -34,10 +34,11 @@ class _Site(NamedTuple):
 
 
 class JointReference(NamedTuple):
-    """Reference of a hinge or slide: its position in qpos0, and the unit."""
+    """A hinge or slide: its position in qpos0, the unit, and the bodies before and after it."""
 
     position: float
     unit: str
+    bodies: tuple[str, str]
 
 
 class MjcfBodies:
@@ -65,50 +66,56 @@ class MjcfBodies:
         self.joints: dict[str, JointReference] = {}
         self._makers: set[str] = set()
         for world in below(file.root, 'worldbody'):
-            self._walk(world, WORLD, np.eye(4), np.eye(4), None)
+            self._walk(world, (WORLD, WORLD), np.eye(4), np.eye(4), None)
         self._root_link = root_link
         self.poses.setdefault(root_link, np.eye(4))
 
     def _walk(
-        self, node: Node, body: str, at: FloatArray, within: FloatArray, around: str | None
+        self,
+        node: Node,
+        bodies: tuple[str, str],
+        at: FloatArray,
+        within: FloatArray,
+        around: str | None,
     ) -> None:
         """Record the children of an element.
 
         Args:
             node: a body, or a frame in it.
-            body: name of the body.
+            bodies: names of its parent and of the body.
             at: pose of the body in the world.
             within: pose of the frame in the body.
             around: childclass of the enclosing elements.
         """
+        body = bodies[1]
         for child in below(node):
             if child.tag in ('body', 'frame'):
                 inside = child.text('childclass') or around
                 own = product(within, self._file.pose(child))
                 if child.tag == 'frame':
-                    self._walk(child, body, at, own, inside)
+                    self._walk(child, bodies, at, own, inside)
                     continue
                 name = child.text('name') or ''
                 if name:
                     self.poses[name] = product(at, own)
-                self._walk(child, name, product(at, own), np.eye(4), inside)
+                self._walk(child, (body, name), product(at, own), np.eye(4), inside)
             elif child.tag == 'site' and child.text('name'):
                 site = self._file.with_defaults(child, 'site', around)
                 self._sites[site.name] = _Site(site, body, within)
             elif child.tag == 'joint' and child.text('name'):
-                self._read_joint(self._file.with_defaults(child, 'joint', around))
+                self._read_joint(self._file.with_defaults(child, 'joint', around), bodies)
             elif child.tag in _MAKERS:
                 self._makers.add(child.tag)
 
-    def _read_joint(self, joint: Node) -> None:
+    def _read_joint(self, joint: Node, bodies: tuple[str, str]) -> None:
         kind, given = joint.text('type') or 'hinge', joint.numbers('ref', 1)
         if kind not in ('hinge', 'slide'):
             return
         position = 0.0 if given is None else float(given[0])
         if kind == 'hinge':
-            self.joints[joint.name] = JointReference(self._file.angle(position), 'rad')
+            self.joints[joint.name] = JointReference(self._file.angle(position), 'rad', bodies)
         else:
-            self.joints[joint.name] = JointReference(position, 'm')
+            self.joints[joint.name] = JointReference(position, 'm', bodies)
 
     def body(self, node: Node, attribute: str, default: str | None = None) -> str:
         """Return the body that an attribute names.

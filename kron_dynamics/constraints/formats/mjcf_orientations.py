@@ -14,6 +14,8 @@ from kron_dynamics.reproducible import cosine_and_sine, inner, norm, product
 from kron_dynamics.typing import FloatArray
 
 TURNS = ('quat', 'axisangle', 'euler', 'xyaxes', 'zaxis')
+# Sine of the angle of two axes below which rounding decides the plane of both.
+_PARALLEL = 1e-12
 
 
 def orientation(node: Node, orders: str, degrees: bool) -> FloatArray:
@@ -37,8 +39,8 @@ def orientation(node: Node, orders: str, degrees: bool) -> FloatArray:
     counts = {'quat': 4, 'axisangle': 4, 'euler': 3, 'xyaxes': 6, 'zaxis': 3}
     values = node.numbers(key, counts[key])
     assert values is not None
-    axes = values[:3], values[3:] if key == 'xyaxes' else values
-    if key != 'euler' and not all(axis.any() for axis in axes):
+    axes = {'quat': [values], 'xyaxes': [values[:3], values[3:]], 'euler': []}
+    if not all(axis.any() for axis in axes.get(key, [values[:3]])):
         raise node.error(f"has {key} '{clipped(node.need(key))}', expected a direction")
     if key == 'quat':
         return quaternion_rotation(values)
@@ -54,6 +56,8 @@ def orientation(node: Node, orders: str, degrees: bool) -> FloatArray:
         return R
     x = values[:3] / norm(values[:3])
     y = values[3:] - inner(values[3:], x) * x
+    if norm(y) <= _PARALLEL * norm(values[3:]):
+        raise node.error(f"has xyaxes '{clipped(node.need(key))}', expected axes not parallel")
     y /= norm(y)
     return np.column_stack([x, y, np.cross(x, y)])
 

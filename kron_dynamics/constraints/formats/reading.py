@@ -40,7 +40,9 @@ _ROOTS: Mapping[str, _Reader] = {
 
 
 def read_constraints(
-    source: str | Path | Mapping[str, object], model: RobotModel | None = None
+    source: str | Path | Mapping[str, object],
+    model: RobotModel | None = None,
+    xacro_args: Mapping[str, str] | None = None,
 ) -> ConstraintDescription:
     """Return the constraints of a description.
 
@@ -57,6 +59,7 @@ def read_constraints(
         source: path of a file, or the contents of a YAML file.
         model: model of the constrained robot, for formats that refer to joint frames, the world
             or poses of bodies.
+        xacro_args: values of xacro arguments by name; those that no file has are ignored.
 
     Raises:
         ModelError: the file cannot be read, is in none of these formats, or an entry is unknown,
@@ -64,7 +67,7 @@ def read_constraints(
         ConstraintError: the values of a constraint are invalid; the message names it.
     """
     if isinstance(source, (str, Path)) and _is_xml(Path(source)):
-        return _from_xml(Path(source), model)
+        return _from_xml(Path(source), model, xacro_args)
     file, values = read_document(source, _TITLE)
     if isinstance(values, Mapping) and gepetto.LOOPS in values:
         return gepetto.gepetto_constraints(file, values, model)
@@ -72,13 +75,18 @@ def read_constraints(
     if not isinstance(values, Mapping) or FROM not in values:
         return found
     folder = Path() if isinstance(source, Mapping) else Path(source).parent
-    return _beside(Entries(file, '', values), folder, found, model)
+    taken = read_constraints(_named(Entries(file, '', values), folder), model, xacro_args)
+    return ConstraintDescription(
+        taken.constraints + found.constraints,
+        MappingProxyType({**taken.start, **found.start}),
+        found.hold or taken.hold,
+        taken.independent if found.independent is None else found.independent,
+        taken.actuated if found.actuated is None else found.actuated,
+    )
 
 
-def _beside(
-    document: Entries, folder: Path, found: ConstraintDescription, model: RobotModel | None
-) -> ConstraintDescription:
-    """Return a description merged with the file that it complements; its own entries win."""
+def _named(document: Entries, folder: Path) -> Path:
+    """Return the path of the file that a description complements."""
     name = document.get(FROM)
     if not isinstance(name, str):
         raise document.wrong(FROM, 'the path of a file')
@@ -87,14 +95,7 @@ def _beside(
         inner = read_yaml(path)
         if isinstance(inner, Mapping) and FROM in inner:
             raise document.error(FROM, f"names '{clipped(name)}', which names a file in turn")
-    taken = read_constraints(path, model)
-    return ConstraintDescription(
-        taken.constraints + found.constraints,
-        MappingProxyType({**taken.start, **found.start}),
-        found.hold or taken.hold,
-        taken.independent if found.independent is None else found.independent,
-        taken.actuated if found.actuated is None else found.actuated,
-    )
+    return path
 
 
 def _is_xml(path: Path) -> bool:
@@ -105,12 +106,14 @@ def _is_xml(path: Path) -> bool:
         return False
 
 
-def _from_xml(path: Path, model: RobotModel | None) -> ConstraintDescription:
+def _from_xml(
+    path: Path, model: RobotModel | None, xacro_args: Mapping[str, str] | None
+) -> ConstraintDescription:
     text = read_xml_file(path, _TITLE.capitalize())
     file = clipped(str(path))
     try:
         if is_xacro(text, path):
-            text = expanded(text, path)
+            text = expanded(text, path, xacro_args)
         root = xml_root(text, 'it', Findings())
     except ModelError as error:
         raise ModelError(f'{file}: {error}') from None

@@ -7,6 +7,8 @@ from __future__ import annotations
 import warnings
 from types import MappingProxyType
 
+import numpy as np
+
 from kron_dynamics.constraints.constraint import Constraint
 from kron_dynamics.constraints.description import ConstraintDescription
 from kron_dynamics.constraints.formats.joint_loops import (
@@ -19,9 +21,11 @@ from kron_dynamics.exceptions import ModelWarning
 from kron_dynamics.messages import clipped, listed, named
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.model.sdf import SdfModel
+from kron_dynamics.model.sdf_properties import ENDLESS, number_below
 from kron_dynamics.model.xml_nodes import Node
 
 _TYPES = tuple(kind for kind, make in JOINT_LOOPS.items() if make is not PlanarLoop)
+_ENDS = 'lower', 'upper'
 
 
 def sdf_constraints(root: Node, model: RobotModel | None) -> ConstraintDescription:
@@ -35,7 +39,8 @@ def sdf_constraints(root: Node, model: RobotModel | None) -> ConstraintDescripti
         model: not used, as the file contains everything.
 
     Raises:
-        ModelError: the model has no loops, or no constraint represents the type of a joint.
+        ModelError: the model has no loops, or no constraint represents the type of a joint or its
+            <mimic>.
     """
     described = SdfModel(root)
     if not described.loops:
@@ -50,20 +55,34 @@ def _loop(joint: Node, model: SdfModel) -> Constraint:
         raise joint.error(
             f"closes a loop and is of type '{clipped(kind)}', expected one of {listed(_TYPES)}"
         )
-    _warn_of_friction(joint)
+    _warn_of_lost_properties(joint)
     make, links = JOINT_LOOPS[kind], (model.child(joint), model.parent(joint))
     ends = [(link, model.pose_in(link, joint.name)) for link in links]
     return loop_between(make, joint.name, ends, model.axis(joint) if needs_axis(make) else None)
 
 
-def _warn_of_friction(joint: Node) -> None:
-    for dynamics in joint.element.iterfind('axis/dynamics'):
-        lost = [part.tag for part in dynamics if (part.text or '').strip() not in ('', '0', '0.0')]
-        if lost:
-            warning = ModelWarning(
-                'friction_of_loop',
-                named('joint', joint.name),
-                f'it closes a loop, and its {listed(lost)} is not read',
-                'have another joint of the loop in its place, which stands before it in the file',
-            )
-            warnings.warn(warning, stacklevel=2)
+def _warn_of_lost_properties(joint: Node) -> None:
+    axis = joint.child('axis')
+    if axis is None:
+        return
+    if axis.child('mimic') is not None:
+        raise joint.error('closes a loop and has <mimic>, which is not read there')
+    dynamics, limit = axis.child('dynamics'), axis.child('limit')
+    parts = [] if dynamics is None else list(dynamics.children())
+    lost = [part.tag for part in parts if part.content() not in ('', '0', '0.0')]
+    if lost:
+        _warn(joint, 'friction_of_loop', f'{listed(lost)} is')
+    ends = [] if limit is None else [(s, number_below(limit, s, np.inf)) for s in _ENDS]
+    finite = [f'{side} {end:g}' for side, end in ends if abs(end) < ENDLESS]
+    if finite:
+        _warn(joint, 'limits_of_loop', f'limits {listed(finite)} are')
+
+
+def _warn(joint: Node, kind: str, lost: str) -> None:
+    warning = ModelWarning(
+        kind,
+        named('joint', joint.name),
+        f'it closes a loop, and its {lost} not read',
+        'have another joint of the loop in its place, which stands before it in the file',
+    )
+    warnings.warn(warning, stacklevel=2)

@@ -14,8 +14,8 @@ from kron_dynamics.constraints.constraint import Constraint
 from kron_dynamics.constraints.couplings import Coupling
 from kron_dynamics.constraints.description import ConstraintDescription
 from kron_dynamics.constraints.formats.urdf_plus_loops import SIDES, link_at, loop_of
-from kron_dynamics.messages import clipped
-from kron_dynamics.model.joint_kinds import joint_kind
+from kron_dynamics.messages import clipped, listed
+from kron_dynamics.model.joint_kinds import JOINT_KINDS
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.model.xml_nodes import Node
 
@@ -61,8 +61,13 @@ def _coupling(node: Node, links: set[str], joints: Mapping[str, Node]) -> Constr
     for chain, factor in zip(chains, (float(value[0]), -1.0), strict=True):
         for joint in chain:
             if joint.name not in shared and joint.text('type') not in _STILL:
+                kind = joint.need('type')
+                if kind not in JOINT_KINDS:
+                    raise joint.error(
+                        f"is of type '{clipped(kind)}', expected one of {listed(JOINT_KINDS)}"
+                    )
                 ratios[joint.name] = factor
-                units.add(joint_kind(joint.need('type')).unit('position'))
+                units.add(JOINT_KINDS[kind].unit('position'))
     if not ratios:
         raise node.error('is between links with no moving joint between them')
     return Coupling(node.name, ratios, unit='m' if units == {'m'} else 'rad')

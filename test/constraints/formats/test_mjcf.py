@@ -255,6 +255,32 @@ def test_bodies_have_to_be_where_the_links_are(tmp_path: Path) -> None:
     assert len(read_constraints(path).constraints) == 1  # nothing to compare with
 
 
+def test_bodies_around_coupled_joints_have_to_be_where_the_links_are(tmp_path: Path) -> None:
+    """Without the ref the sample's bodies are turned: the joints would count from elsewhere."""
+    model = kd.load(ROOT / 'urdf' / 'four_bar.urdf').model
+    gear = '<joint name="gear" joint1="rocker_joint" joint2="crank_joint"/>'
+    before, _, rest = SAMPLE.read_text('utf-8').partition('<connect')
+    path = tmp_path / 'gear.xml'
+    path.write_text(before + gear + rest.partition('/>')[2])
+    assert read_constraints(path, model).constraints == read_constraints(path).constraints
+    for joint, degrees in (('rocker', '103.4639475069347'), ('crank', '90')):
+        lost = path.read_text().replace(f' ref="{degrees}"', '')
+        (tmp_path / 'lost.xml').write_text(lost)
+        with pytest.raises(kd.ConstraintError) as raised:
+            read_constraints(tmp_path / 'lost.xml', model)
+        assert "<joint> 'gear' in line" in str(raised.value)
+        assert f"body '{joint}' as seen from 'base' is not where the link is" in str(raised.value)
+
+
+@pytest.mark.parametrize('axis', ['1 0 0', '0 1 0', '0 0 1'])
+def test_half_a_turn_as_quaternion(tmp_path: Path, axis: str, assert_close: Any) -> None:
+    made = [
+        read(tmp_path, LOOPS[0], text=TREE.replace('quat="1 2 3 4"', turn)).constraints[0]
+        for turn in (f'quat="0 {axis}"', f'axisangle="{axis} 180"')
+    ]
+    assert_close(made[0].b.point, made[1].b.point, 1e-14)
+
+
 def test_the_world_is_the_root_link_wherever_it_stands(tmp_path: Path, assert_close: Any) -> None:
     """The base of the URDF as a body of its own, raised and turned in the world."""
     robot = kd.load(ROOT / 'urdf' / 'four_bar.urdf')
@@ -315,6 +341,12 @@ def test_what_is_wrong_is_named(tmp_path: Path, loop: str, words: str) -> None:
         ('class="slow"><', '><', "<default> in line 5 has no attribute 'class'"),
         ('childclass="slow"', 'childclass="slo"', "<joint> 'jb1' in line 21 has the class 'slo'"),
         ('quat="1 2 3 4"', 'quat="0 0 0 0"', "has quat '0 0 0 0', expected a direction"),
+        ('axisangle="1 2 3 40"', 'axisangle="0 0 0 40"', "axisangle '0 0 0 40', expected a dir"),
+        (
+            'xyaxes="1 1 0 0 1 1"',
+            'xyaxes="1 1 0 2 2 0"',
+            "'a2' in line 14 has xyaxes '1 1 0 2 2 0'",
+        ),
         (
             'quat="1 2 3 4"',
             'quat="1 0 0 0" euler="1 2 3"',

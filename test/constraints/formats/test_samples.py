@@ -152,6 +152,37 @@ def test_text_in_other_encodings_and_xacro_are_read(tmp_path: Path) -> None:
     assert read_constraints(path) == read_constraints(SAMPLES['urdf plus'][1])
 
 
+def test_xacro_arguments_reach_the_loops(tmp_path: Path, capsys: Any) -> None:
+    """The pin is where the argument puts it, for every reader of the file."""
+    pytest.importorskip('xacro')
+    text = SAMPLES['urdf plus'][1].read_text('utf-8')
+    head = '<robot xmlns:xacro="http://ros.org/wiki/xacro"'
+    declared = '<xacro:arg name="length" default="0.7"/><loop'
+    pin = '<successor link="rocker"> <origin xyz="$(arg length) 0 0"/>'
+    macro = text.replace('<robot', head).replace('<loop', declared)
+    macro = macro.replace('<successor link="rocker"> <origin xyz="0.7 0 0"/>', pin)
+    file = tmp_path / 'loops.xacro'
+    file.write_text(macro)
+    start = OWN.read_text('utf-8').partition('start:')[2]
+    beside = tmp_path / 'beside.yaml'
+    beside.write_text(f'from: loops.xacro\nactuated: [crank_joint]\nstart:{start}')
+    longer = {'length': '0.8'}
+    robot = kd.load(file, constraints=beside, xacro_args=longer)
+    tree = kd.load(file, xacro_args=longer)
+    described = ConstrainedRobot.described(tree, beside, xacro_args=longer)
+    for q in (robot.tree_coordinates([0.9]), described.start):
+        coupler, rocker = (tree.frame(link).pose(q) for link in ('coupler', 'rocker'))
+        apart = (coupler @ [0.9, 0, 0, 1] - rocker @ [0.8, 0, 0, 1])[:3]
+        np.testing.assert_allclose(apart, 0.0, atol=1e-9)
+    # A rocker that is too long cannot be closed.
+    command = str(file), '--constraints', str(beside)
+    for name in ('check', 'info'):
+        assert main([name, *command, '--xacro-arg', 'length:=5']) == 1
+        assert 'cannot be met' in ''.join(capsys.readouterr())
+    assert main(['derive', *command, '--quantity', 'phi', '--xacro-arg', 'length:=5.25']) == 0
+    assert '5.25' in capsys.readouterr().out
+
+
 def test_info_takes_every_format(capsys: Any, tmp_path: Path) -> None:
     beside = tmp_path / 'beside.yaml'
     for name, (urdf, loops) in SAMPLES.items():

@@ -150,6 +150,11 @@ def test_what_is_wrong_with_a_loop_is_named(
         (coupling('left1', 'up'), "unknown successor link 'up'"),
         (coupling('left1', 'left1'), 'is between links with no moving joint between them'),
         (coupling('left1', 'right1').replace('<ratio value="6"/>', ''), 'has no <ratio>'),
+        (
+            '<link name="up2"/><joint name="up_joint" type="spherical"><parent link="left3"/>'
+            '<child link="up2"/></joint>' + coupling('left1', 'up2'),
+            "<joint> 'up_joint' in line 1 is of type 'spherical', expected one of revolute",
+        ),
         ('', "<robot> 'two_arms' in line 1 has no <loop> and no <coupling>"),
     ],
 )
