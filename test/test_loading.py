@@ -134,6 +134,15 @@ def test_xacro_text_is_expanded_where_the_caller_has_it(macros: Path) -> None:
     assert kd.loads(text, xacro_args={'mass': '3'}).model.bodies[2].mass == 3
 
 
+def test_text_of_a_file_is_as_the_file(macros: Path) -> None:
+    robot = kd.loads(XACRO, path=macros)
+    assert robot.model.fingerprint == kd.load(macros).model.fingerprint
+    with pytest.raises(kd.ModelError, match=re.escape(f'{macros}: xacro argument')):
+        kd.loads(XACRO, path=macros, xacro_args={'maas': '3'}, strict=True)
+    with pytest.raises(kd.ModelError, match=re.escape(f'{macros}: URDF holds the xacro element')):
+        kd.loads(XACRO, path=macros, expand_xacro=False)
+
+
 def test_xacro_from_elsewhere_is_refused(macros: Path) -> None:
     text = XACRO.replace('tool.xacro', str(macros.with_name('tool.xacro')))
     with pytest.raises(kd.ModelError, match=r'<include>.*text from elsewhere is not'):

@@ -21,8 +21,9 @@ from kron_dynamics.cli.options import (
 )
 from kron_dynamics.cli.streams import require_plots, writing
 from kron_dynamics.exceptions import ModelError, ModelWarning, ParameterError
-from kron_dynamics.loading import load
+from kron_dynamics.loading import loads
 from kron_dynamics.messages import shown
+from kron_dynamics.model import read_urdf_file
 from kron_dynamics.modes import (
     ModeMap,
     check_mode_counts,
@@ -123,6 +124,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    # Read once for all payloads: a pipe is empty the second time.
+    arguments.text = read_urdf_file(arguments.urdf)
     robot = _loaded(arguments)
     if not robot.model.is_flexible and arguments.joints == 'held':
         raise ModelError(
@@ -149,8 +152,9 @@ def _loaded(
     payload: dict[str, float] | None = None,
     flexible: Mapping[str, object] | None = None,
 ) -> Robot:
-    return load(
-        arguments.urdf,
+    return loads(
+        arguments.text,
+        path=arguments.urdf,
         gravity=arguments.gravity,
         flexible=arguments.flexible if flexible is None else flexible,
         payload=payload,
