@@ -65,6 +65,8 @@ KINDS: Mapping[str, Kind] = {
     'not_positive_semidefinite': Kind(WARNING, InvalidInertiaError),
     'triangle_inequality': Kind(WARNING, InvalidInertiaError),
     'massless_joint': Kind(WARNING, InvalidInertiaError),
+    'singular_mass': Kind(HINT, InvalidInertiaError),  # found by `kron_dynamics check` alone
+    'massless_inertia': Kind(WARNING, InvalidInertiaError),
     'root_inertia': Kind(HINT, InvalidInertiaError),
     # Payloads that are set at run time.
     'payload_far': Kind(WARNING, InvalidInertiaError),
