@@ -19,7 +19,8 @@ from kron_dynamics.cli.options import (
     finite_number,
     whole_number,
 )
-from kron_dynamics.cli.streams import require_plots, writing
+from kron_dynamics.cli.output_files import check_outputs, output_file
+from kron_dynamics.cli.streams import print_kept, require_plots
 from kron_dynamics.exceptions import ModelError, ModelWarning, ParameterError
 from kron_dynamics.loading import loads
 from kron_dynamics.messages import shown
@@ -113,6 +114,7 @@ def run(arguments: argparse.Namespace) -> int:
         ModelError: a description is unusable, or the robot has no vibrations.
         ParameterError: an option names an unknown joint or link, or options exclude each other.
     """
+    check_outputs(arguments, 'csv', 'plot')
     if arguments.plot is not None:
         from kron_dynamics.modes.plot import check_picture
 
@@ -211,20 +213,19 @@ def _over_payload(robot: Robot, arguments: argparse.Namespace) -> ModeMap:
 
 
 def _write_files(found: ModeMap, title: str, arguments: argparse.Namespace) -> None:
-    files = [path for path in (arguments.csv, arguments.plot) if path is not None]
-    for path in files:
-        with writing(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
+    kept = list[str]()
     if arguments.csv is not None:
-        with writing(arguments.csv):
-            write_csv(found, arguments.csv)
+        with output_file(arguments.csv, kept) as file:
+            write_csv(found, file)
     if arguments.plot is not None:
         from kron_dynamics.modes.plot import plot_mode_map
 
-        with writing(arguments.plot):
-            plot_mode_map(found, arguments.plot, title=title)
+        with output_file(arguments.plot, kept) as file:
+            plot_mode_map(found, file, title=title)
+    files = [str(path) for path in (arguments.csv, arguments.plot) if path is not None]
     if files:
-        print(f'\nwritten  {", ".join(map(str, files))}')
+        print(f'\nwritten  {", ".join(files)}')
+    print_kept(kept)
 
 
 def _position(text: str) -> tuple[str, float]:
