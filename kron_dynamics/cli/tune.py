@@ -59,7 +59,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         metavar='HZ',
         type=positive_number,
         required=True,
-        help='rate of the joint states, in Hz',
+        help='rate of the joint states, 1 to 10000 Hz',
     )
     parser.add_argument(
         '--delay',
