@@ -33,6 +33,7 @@ KINDS: Mapping[str, Kind] = {
     # Text and elements.
     'missing_name': Kind(),
     'xml_declaration': Kind(),
+    'undeclared_prefix': Kind(),
     'robot_version': Kind(HINT),
     'control_character': Kind(),
     'quaternion_not_read': Kind(),
@@ -43,6 +44,8 @@ KINDS: Mapping[str, Kind] = {
     'duplicate_name': Kind(),
     'open_loops': Kind(HINT),
     'unused_xacro_argument': Kind(),
+    'xacro_error': Kind(),
+    'xacro_message': Kind(HINT),
     # Joints.
     'joint_held': Kind(WARNING, UnsupportedJointError),
     'axis_not_unit': Kind(HINT),

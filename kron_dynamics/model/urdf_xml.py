@@ -13,6 +13,7 @@ from lxml import etree
 from kron_dynamics.exceptions import ModelError
 from kron_dynamics.messages import clipped, named
 from kron_dynamics.model.findings import Findings
+from kron_dynamics.model.undeclared_prefixes import undeclared_prefixes, with_declarations
 
 _DECLARATION = re.compile(r'<\?xml\b([^?]*)\?>')
 _VERSION = re.compile(r"""version\s*=\s*["']([^"']*)["']""")
@@ -124,8 +125,16 @@ def xml_root(
     parser = etree.XMLParser(
         remove_comments=not is_whole, remove_pis=not is_whole, resolve_entities=False
     )
+    bare = without_declaration(text, findings)
     try:
-        return etree.fromstring(_without_declaration(text, findings).encode(), parser)
+        try:
+            return etree.fromstring(bare.encode(), parser)
+        except etree.XMLSyntaxError:
+            prefixes = undeclared_prefixes(parser)
+            if not prefixes:
+                raise
+            declared = with_declarations(bare, prefixes, title, findings)
+            return etree.fromstring(declared.encode(), parser)
     except UnicodeEncodeError as error:
         raise ModelError(
             f'{title} holds half a character (a lone surrogate) at position {error.start}'
@@ -137,8 +146,13 @@ def xml_root(
         raise ModelError(f'{title} is not well-formed XML: {" ".join(reason.split())}') from None
 
 
-def _without_declaration(text: str, findings: Findings) -> str:
-    """Return the text without its XML declaration, whose encoding no longer holds once decoded."""
+def without_declaration(text: str, findings: Findings) -> str:
+    """Return the text without its XML declaration, whose encoding no longer holds once decoded.
+
+    Args:
+        text: XML.
+        findings: collects warnings about the declaration.
+    """
     bare = text.lstrip('\ufeff \t\r\n')
     before = text[: len(text) - len(bare)].replace('\ufeff', '')
     declaration = _DECLARATION.match(bare)
