@@ -61,6 +61,7 @@ KINDS: Mapping[str, Kind] = {
     'limit_in_degrees': Kind(HINT),
     'passive_friction': Kind(HINT),
     'coupled_rotors': Kind(),
+    'rotor_of_fixed': Kind(),
     'missing_gear_ratio': Kind(),
     # Masses.
     'missing_mass': Kind(WARNING, InvalidInertiaError),

@@ -58,7 +58,7 @@ def with_declarations(text: str, prefixes: Sequence[str], title: str, findings: 
     declarations = ''.join(f' xmlns:{prefix}="urn:undeclared:{prefix}"' for prefix in prefixes)
     end = len(f'<{_tag(root)}')
     head: str = ''.join(reversed(before))
-    lines = '\n' * max(root.sourceline - 1 - head.count('\n'), 0)  # messages tell the line
+    lines: str = '\n' * max(root.sourceline - 1 - head.count('\n'), 0)  # messages tell the line
     return lines + head + body[:end] + declarations + body[end:]
 
 
