@@ -4,7 +4,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -71,8 +74,17 @@ def test_after_a_failure_all_is_as_it_was(tmp_path: Path) -> None:
     assert path.read_text() == 'mine'
 
 
-def test_a_device_is_written_directly(tmp_path: Path) -> None:
-    kept = list[str]()
-    with output_file(Path('/dev/null'), kept) as file:
-        assert file == Path('/dev/null')
-    assert kept == []
+@pytest.mark.parametrize('sink', ['pipe', 'file'])
+def test_devices_and_pipes_are_written_directly(sink: str, tmp_path: Path) -> None:
+    code = (
+        'import pathlib, kron_dynamics.cli.output_files as o\n'
+        'with o.output_file(pathlib.Path("/dev/stdout"), []) as file: file.write_text("told")'
+    )
+    command = [sys.executable, '-c', code]
+    path = tmp_path / 'out'
+    with path.open('w') as out:
+        stdout = out if sink == 'file' else subprocess.PIPE
+        environment = {**os.environ, 'PYTHONPATH': str(ROOT)}
+        done = subprocess.run(command, stdout=stdout, env=environment, check=True, text=True)
+    assert (done.stdout or path.read_text()) == 'told'
+    assert [each.name for each in tmp_path.iterdir()] == ['out']

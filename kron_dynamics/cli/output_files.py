@@ -53,11 +53,12 @@ def output_file(path: Path, kept: list[str]) -> Iterator[Path]:
         KronDynamicsError: the file cannot be written; everything is as it was.
     """
     with writing(path):
-        place = path.resolve()
-        place.parent.mkdir(parents=True, exist_ok=True)
-        if place.exists() and not place.is_file():
+        # /dev/stdout may be a file, which the shell has opened and goes on writing.
+        if path.is_relative_to('/dev') or (path.exists() and not path.is_file()):
             yield path
             return
+        place = path.resolve()
+        place.parent.mkdir(parents=True, exist_ok=True)
         work = place.with_name(f'.unfinished-{place.name}')
         try:
             yield work
