@@ -85,17 +85,7 @@ def load(
     )
     check_options(options, flexible, constraints, xacro_args)
     text = read_urdf_file(path)
-    findings = Findings(strict, allow)
-    try:
-        if is_xacro(text, path):
-            text = expanded(text, path, xacro_args, findings)
-        elif xacro_args:
-            raise _no_xacro(xacro_args)
-        model = _model(text, flexible, constraints, xacro_args, options, findings)
-    except ModelError as error:
-        raise type(error)(f'{clipped(str(path))}: {error}') from error.__cause__
-    _warn(model, strict)
-    return Robot(model, threads=threads)
+    return _robot(text, path, flexible, constraints, options, xacro_args, threads)
 
 
 def loads(
@@ -113,12 +103,16 @@ def loads(
     allow: Sequence[str] = (),
     xacro_args: Mapping[str, str] | None = None,
     expand_xacro: bool = True,
+    path: str | Path | None = None,
 ) -> Robot:
     """Return the robot that a URDF string describes; see `load`.
 
     xacro evaluates expressions and reads files. For strings from untrusted sources, pass
-    ``expand_xacro=False`` to refuse it.
+    ``expand_xacro=False`` to refuse it. For a string that was read from a file, pass its `path`,
+    which messages name and to which the includes of xacro are relative.
     """
+    if path is not None:
+        check_path(path, 'path')
     instance(text, str, 'text', 'the text of a URDF')
     instance(expand_xacro, (bool, np.bool_), 'expand_xacro', 'True or False')
     options = ModelOptions(
@@ -131,13 +125,33 @@ def loads(
         allow=allow,
     )
     check_options(options, flexible, constraints, xacro_args)
-    findings = Findings(strict, allow)
-    if expand_xacro and is_xacro(text):
-        text = expanded(text, None, xacro_args, findings)
-    elif xacro_args:
-        raise _no_xacro(xacro_args)
-    model = _model(text, flexible, constraints, xacro_args, options, findings)
-    _warn(model, strict)
+    may_expand = bool(expand_xacro)
+    return _robot(text, path, flexible, constraints, options, xacro_args, threads, may_expand)
+
+
+def _robot(
+    text: str,
+    path: str | Path | None,
+    flexible: str | Path | Mapping[str, object] | None,
+    constraints: str | Path | Mapping[str, object] | None,
+    options: ModelOptions,
+    xacro_args: Mapping[str, str] | None,
+    threads: int,
+    may_expand: bool = True,
+) -> Robot:
+    """Return the robot that a text describes; errors name its file."""
+    findings = Findings(options['strict'], options['allow'])
+    try:
+        if may_expand and is_xacro(text, path):
+            text = expanded(text, path, xacro_args, findings)
+        elif xacro_args:
+            raise _no_xacro(xacro_args)
+        model = _model(text, flexible, constraints, xacro_args, options, findings)
+    except ModelError as error:
+        if path is None:
+            raise
+        raise type(error)(f'{clipped(str(path))}: {error}') from error.__cause__
+    _warn(model, options['strict'])
     return Robot(model, threads=threads)
 
 
@@ -178,4 +192,4 @@ def _warn(model: RobotModel, strict: bool) -> None:
             f'{count}: {found[0].subject}: {found[0].finding}',
             'robot.model.warnings has them all, `kron_dynamics check` shows them',
         )
-        warnings.warn(summary, stacklevel=3)
+        warnings.warn(summary, stacklevel=4)

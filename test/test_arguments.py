@@ -276,6 +276,7 @@ UNUSABLE: dict[str, list[Any]] = {
     'allow': [None, True, 3, {'joint_held': True}, [None], [b'joint_held']],
     'xacro_args': [True, 'name:=value', [('name', 'value')], {'name': 1}, {1: 'value'}],
     'expand_xacro': [None, 1, 'yes'],
+    'path': [True, 3, ['robot.urdf'], 'a\0b', '\ud800', Failing()],
 }
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import kron_dynamics as kd
 from kron_dynamics.cli import main
 
 ROOT = Path(__file__).parents[1]
@@ -151,6 +152,21 @@ def test_loops_are_closed(tmp_path, capsys):
         first, *_, last = capsys.readouterr().out.splitlines()
         assert first.startswith(f'error    {bad}') and told in first
         assert last.startswith(f'{urdf}: 1 error,')
+
+
+def test_findings_of_closed_loops_are_those_of_the_loaded_robot(tmp_path, capsys):
+    """Friction of a joint without a drive is told, and no joint of the tree that loops move."""
+    text = (ROOT / 'urdf' / 'four_bar.urdf').read_text(encoding='utf-8')
+    urdf, loops = tmp_path / 'bar.urdf', ROOT / 'config' / 'four_bar_constraints.yaml'
+    rocker = '<joint name="rocker_joint" type="continuous">'
+    assert rocker in text and '<dynamics' in text  # of the crank, which has the drive
+    text = text.replace(rocker, f'{rocker}<dynamics damping="2"/>')
+    urdf.write_text(text, encoding='utf-8')
+    assert main(['check', str(urdf), '--constraints', str(loops), '--format', 'json']) == 0
+    told = {(line['kind'], line['subject']) for line in json.loads(capsys.readouterr().out)}
+    assert told == {('passive_friction', "joint 'rocker_joint'")}
+    warnings = kd.load(urdf, constraints=loops).model.warnings
+    assert told == {(warning.kind, warning.subject) for warning in warnings}
 
 
 def test_tree_is_checked_before_its_loops(write, capsys):

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import builtins
 import re
+import threading
 import warnings
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 
 import kron_dynamics as kd
+from kron_dynamics.model.xacro_messages import messages_of_xacro
 
 ROBOTS = Path(__file__).parent / 'robots'
 ARM = (ROBOTS / 'planar_2r.urdf').read_text(encoding='utf-8')
@@ -134,6 +136,15 @@ def test_xacro_text_is_expanded_where_the_caller_has_it(macros: Path) -> None:
     assert kd.loads(text, xacro_args={'mass': '3'}).model.bodies[2].mass == 3
 
 
+def test_text_of_a_file_is_as_the_file(macros: Path) -> None:
+    robot = kd.loads(XACRO, path=macros)
+    assert robot.model.fingerprint == kd.load(macros).model.fingerprint
+    with pytest.raises(kd.ModelError, match=re.escape(f'{macros}: xacro argument')):
+        kd.loads(XACRO, path=macros, xacro_args={'maas': '3'}, strict=True)
+    with pytest.raises(kd.ModelError, match=re.escape(f'{macros}: URDF holds the xacro element')):
+        kd.loads(XACRO, path=macros, expand_xacro=False)
+
+
 def test_xacro_from_elsewhere_is_refused(macros: Path) -> None:
     text = XACRO.replace('tool.xacro', str(macros.with_name('tool.xacro')))
     with pytest.raises(kd.ModelError, match=r'<include>.*text from elsewhere is not'):
@@ -182,6 +193,73 @@ def test_broken_xacro_names_the_file_and_the_reason(
     assert str(macros) in str(caught.value)
     assert len(str(caught.value).splitlines()) == 1
     assert capfd.readouterr() == ('', '')
+
+
+TELLING = "<xacro:if value=\"${xacro.%s('no', 'tool') or False}\"></xacro:if>"
+
+
+@pytest.mark.parametrize(
+    ('function', 'kind', 'severity'),
+    [
+        ('error', 'xacro_error', 'warning'),
+        ('warning', 'xacro_message', 'hint'),
+        ('message', 'xacro_message', 'hint'),
+    ],
+)
+def test_what_xacro_prints_is_told(
+    function: str, kind: str, severity: str, macros: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    use = TELLING % function
+    macros.write_text(XACRO.replace('</robot>', f'{use}{use}</robot>'), encoding='utf-8')
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore', kd.ModelWarning)
+        (told,) = kd.load(macros).model.warnings
+    assert (told.kind, told.severity) == (kind, severity)
+    assert told.finding.startswith('no tool')
+    assert (str(macros) in told.finding) == (function != 'message')
+    assert capfd.readouterr() == ('', '')
+    if severity == 'warning':
+        with pytest.raises(kd.ModelError, match='no tool'):
+            kd.load(macros, strict=True)
+    broken = XACRO.replace('</robot>', f'{use}<xacro:unknown/></robot>')
+    macros.write_text(broken, encoding='utf-8')
+    with pytest.raises(kd.ModelError, match='unknown.*before, it said: .*no tool'):
+        kd.load(macros)
+
+
+def test_other_threads_speak_while_xacro_is_expanded(capsys: pytest.CaptureFixture[str]) -> None:
+    with messages_of_xacro() as messages:
+        other = threading.Thread(target=print, args=('elsewhere',))
+        other.start()
+        other.join()
+        print('here')
+    assert capsys.readouterr().out == 'elsewhere\n'
+    assert messages == ['here']
+
+
+@pytest.mark.parametrize(
+    ('start', 'kinds'),
+    [
+        ('<?xml version="1.0"?>', set()),
+        ('\n<?xml version="1.0"?>', {'xml_declaration'}),
+        ('<?xml version="1.0" encoding="UTF-16"?>', set()),
+    ],
+)
+def test_xacro_may_start_as_a_urdf_may(start: str, kinds: set[str], macros: Path) -> None:
+    text = XACRO.replace('<?xml version="1.0"?>', start)
+    assert text.startswith(start)
+    path = macros.with_name('robot.urdf')  # known as xacro by its elements
+    path.write_text(text, encoding='utf-16' if 'UTF-16' in start else 'utf-8')
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore', kd.ModelWarning)
+        model = kd.load(path).model
+    assert model.n == 3 and {warning.kind for warning in model.warnings} == kinds
+
+
+def test_xacro_without_its_namespace_is_told(macros: Path) -> None:
+    macros.write_text(XACRO.replace('xmlns:xacro', 'xmlns:other'), encoding='utf-8')
+    with pytest.raises(kd.ModelError, match='unbound prefix'):
+        kd.load(macros)
 
 
 @pytest.mark.parametrize('arguments', [{'mass': 7}, {7: 'mass'}])

@@ -119,9 +119,11 @@ def test_joints_that_turn_about_one_axis_are_seen_in_the_numbers(assert_close: A
     assert_close(robot.mass_matrix(still), dynamics.mass_matrix(robot.model, still))
 
 
-SLIDES = """<robot name="slides"><link name="base"/><link name="a"/><link name="b">
+BLOCK = """
 <inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
 </link>
+"""
+SLIDES = f"""<robot name="slides"><link name="base"/><link name="a"/><link name="b">{BLOCK}
 <joint name="one" type="prismatic"><parent link="base"/><child link="a"/><axis xyz="1 0 0"/>
 <limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
 <joint name="two" type="prismatic"><parent link="a"/><child link="b"/><axis xyz="1 0 0"/>
@@ -153,3 +155,20 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     told = capsys.readouterr().err.splitlines()
     assert told[0].startswith("kron_dynamics: warning: robot 'planar_2r': 1 warning")
     assert "error: joint 'wrist'" in told[-1]
+
+
+@pytest.mark.parametrize('kind', ['prismatic', 'revolute'])
+def test_commands_tell_of_joints_that_move_mass_together_alone(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / 'slides.urdf'
+    carried = SLIDES.replace('<link name="a"/>', '<link name="a">' + BLOCK)
+    for text, is_singular in ((SLIDES, True), (carried, False)):
+        path.write_text(text.replace('prismatic', kind), encoding='utf-8')
+        assert main(['info', str(path)]) == 0
+        shown = capsys.readouterr().out
+        assert ('positive definite' not in shown) == is_singular
+        assert ("mass matrix: singular, no forward dynamics: joint '" in shown) == is_singular
+        assert main(['check', str(path), '--strict']) == 0  # as with the load that is strict
+        shown = capsys.readouterr().out
+        assert ('it can move against others' in shown) == is_singular

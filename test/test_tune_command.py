@@ -24,6 +24,7 @@ from kron_dynamics.control import GravityHold
 from kron_dynamics.control.supervision.tolerances import default_rate_limit, tracking_tolerances
 from kron_dynamics.control.tuning.parameter_file import number, parameter_file
 from kron_dynamics.control.tuning.parameter_values import TunedParameter
+from kron_dynamics.control.tuning.tuning import HIGHEST_RATE, LEAST_RATE
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.ros.joint_parameters import dynamics_joint_parameters
 from kron_dynamics.ros.node_parameters import DYNAMICS
@@ -126,6 +127,11 @@ def test_values_are_those_that_bandwidth_and_limits_give(capsys):
         assert (np.array(list(found[name].values())) > 2.0 * friction).all()
 
 
+def test_rates_are_those_of_periods_that_the_node_takes():
+    (period,) = (each for each in DYNAMICS if each.name == 'state_period')
+    assert (1.0 / HIGHEST_RATE, 1.0 / LEAST_RATE) == (period.lower, period.upper)
+
+
 def test_output_goes_to_a_file_and_the_report_to_the_terminal(tmp_path, capsys):
     path = tmp_path / 'new' / 'machine.yaml'
     arguments = ['--bandwidth', '0.3', '--rate', '50', '--delay', '0.03', '--output', str(path)]
@@ -170,7 +176,9 @@ def test_the_command_in_the_file_is_read_as_the_one_that_made_it(monkeypatch, ca
         (['--bandwidth', '0.1', '--bandwidth', 'slew=6'], "joint 'slew' is unstable at 6 Hz"),
         (['--bandwidth', '1', '--bandwidth', '2'], '--bandwidth is given twice'),
         (['--bandwidth', 'slew=1'], "no bandwidth is given for 'travel', 'luff'"),
-        (['--bandwidth', '1', '--rate', '20000'], "parameter 'state_period' would be 5e-05"),
+        (['--bandwidth', '1', '--rate', '20000'], 'is 20000 Hz, expected 1 to 10000 Hz'),
+        (['--bandwidth', '1', '--rate', '0.002'], 'a period of 0.002 s is a rate of 500 Hz'),
+        (['--bandwidth', '1', '--rate', '1e300'], 'is 1e+300 Hz, expected 1 to 10000 Hz'),
     ],
 )
 def test_what_is_refused_is_one_line_and_writes_nothing(tmp_path, capsys, arguments, message):

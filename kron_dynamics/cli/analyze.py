@@ -31,6 +31,7 @@ from kron_dynamics.cli.options import (
     positive_number,
     recorded_joint_options,
 )
+from kron_dynamics.cli.output_files import check_outputs, output_file
 from kron_dynamics.cli.progress import ProgressBar
 from kron_dynamics.cli.streams import print_kept, writing
 from kron_dynamics.exceptions import ParameterError
@@ -118,6 +119,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Analyse a bag, print the report and write the requested files."""
     if arguments.update_flexible is not None and arguments.flexible is None:
         raise ParameterError('--update-flexible needs --flexible: the description to update')
+    check_outputs(arguments, 'update_flexible')
     analysis = analyze_as_told(arguments)
     if arguments.update_flexible is not None:
         _update(analysis, arguments.flexible, arguments.update_flexible)
@@ -172,9 +174,11 @@ def _update(analysis: BagAnalysis, source: Path, path: Path) -> None:
 
     best = max(analysis.runs, key=detected)
     assert best.vibrations is not None
-    with writing(path):
-        changes = write_update(path, source, best.vibrations, best.bending)
+    kept = list[str]()
+    with output_file(path, kept) as file:
+        changes = write_update(file, source, best.vibrations, best.bending)
     print(f'written  {path}: ' + '\n         '.join(changes))
+    print_kept(kept)
 
 
 def _options(arguments: argparse.Namespace, formats: Sequence[str]) -> dict[str, object]:

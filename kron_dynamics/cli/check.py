@@ -14,6 +14,11 @@ from typing import NamedTuple
 
 from kron_dynamics.cli.options import add_flexible, add_urdf, description_options
 from kron_dynamics.closed_loops import close_loops
+from kron_dynamics.dynamics.forward import (
+    AGAINST_OTHERS,
+    AGAINST_OTHERS_CURE,
+    joint_against_others,
+)
 from kron_dynamics.exceptions import (
     KronDynamicsError,
     ModelError,
@@ -21,7 +26,7 @@ from kron_dynamics.exceptions import (
     ParameterError,
 )
 from kron_dynamics.flexible import load_flexible_model
-from kron_dynamics.messages import clipped
+from kron_dynamics.messages import clipped, named
 from kron_dynamics.model import RobotModel, load_model, read_urdf_file
 from kron_dynamics.model.findings import Findings
 from kron_dynamics.model.xacro_text import expanded, is_xacro
@@ -104,6 +109,7 @@ def check(
     """
     findings = Findings() if findings is None else findings
     errors: list[KronDynamicsError] = []
+    found: Sequence[ModelWarning] | None = None  # of closed loops, the tree's included
     model: RobotModel
     try:
         if flexible is None:
@@ -111,14 +117,23 @@ def check(
         else:
             model = load_flexible_model(text, flexible, hold_base=hold_base, findings=findings)
         if constraints is not None:
-            close_loops(model, constraints, xacro_args)
+            found = close_loops(model, constraints, xacro_args).warnings
+        elif not model.is_massless:
+            _look_at_mass_matrix(model, findings)
     except KronDynamicsError as error:
         errors = [*findings.errors, *([] if error in findings.errors else [error])]
     files = [file for file in (flexible, constraints) if file is not None]
     return [
         *(_error(error, files) for error in errors),
-        *map(_warning, findings.in_order()),
+        *map(_warning, findings.in_order() if found is None else found),
     ]
+
+
+def _look_at_mass_matrix(model: RobotModel, findings: Findings) -> None:
+    joint = joint_against_others(model)
+    if joint is not None:
+        subject = named('joint', joint)
+        findings.warn('singular_mass', subject, f'it {AGAINST_OTHERS}', AGAINST_OTHERS_CURE)
 
 
 def _read(arguments: argparse.Namespace, findings: Findings) -> str:

@@ -24,9 +24,11 @@ from kron_dynamics.cli.options import (
 )
 from kron_dynamics.cli.streams import print_kept, writing
 from kron_dynamics.identification import KnownLoad, Motion, identify
+from kron_dynamics.identification.described_elements import described_elements
 from kron_dynamics.identification.friction import TERMS
-from kron_dynamics.loading import load
+from kron_dynamics.loading import loads
 from kron_dynamics.model import read_urdf_file
+from kron_dynamics.model.xacro_text import expanded, is_xacro
 from kron_dynamics.robot import Robot
 
 DESCRIPTION = """\
@@ -89,7 +91,11 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Identify a robot, print the report and write its files."""
     groups = loaded_bags(arguments)
-    robot = load(arguments.urdf, gravity=arguments.gravity)
+    text = read_urdf_file(arguments.urdf)
+    robot = loads(text, path=arguments.urdf, gravity=arguments.gravity)
+    if is_xacro(text, arguments.urdf):
+        text = expanded(text, arguments.urdf)
+    described_elements(text, robot.model)  # what cannot be written is refused before the work
     training = _motions(arguments, robot, arguments.bags)
     for group in groups:
         training += _motions(arguments, robot, group.bags, group.loads)
@@ -117,7 +123,7 @@ def run(arguments: argparse.Namespace) -> int:
             found,
             robot.model,
             arguments.urdf,
-            read_urdf_file(arguments.urdf),
+            text,
             bags,
             options,
             output,

@@ -215,8 +215,8 @@ def _kernels(robot: Robot, owners: Sequence[Any]) -> list[str]:
 
 
 def _check_mass_matrix(robot: Robot) -> str:
-    if robot.model.is_massless:
-        return 'check    mass matrix: singular, as a joint moves no mass; no forward dynamics'
+    if robot.singular_mass is not None:
+        return f'check    mass matrix: singular, no forward dynamics: {robot.singular_mass}'
     q = _middle_of_range(robot.model)
     mass = robot.mass_matrix(q)
     if not np.isfinite(mass).all():

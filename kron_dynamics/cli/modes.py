@@ -19,10 +19,12 @@ from kron_dynamics.cli.options import (
     finite_number,
     whole_number,
 )
-from kron_dynamics.cli.streams import require_plots, writing
+from kron_dynamics.cli.output_files import check_outputs, output_file
+from kron_dynamics.cli.streams import print_kept, require_plots
 from kron_dynamics.exceptions import ModelError, ModelWarning, ParameterError
-from kron_dynamics.loading import load
+from kron_dynamics.loading import loads
 from kron_dynamics.messages import shown
+from kron_dynamics.model import read_urdf_file
 from kron_dynamics.modes import (
     ModeMap,
     check_mode_counts,
@@ -112,6 +114,7 @@ def run(arguments: argparse.Namespace) -> int:
         ModelError: a description is unusable, or the robot has no vibrations.
         ParameterError: an option names an unknown joint or link, or options exclude each other.
     """
+    check_outputs(arguments, 'csv', 'plot')
     if arguments.plot is not None:
         from kron_dynamics.modes.plot import check_picture
 
@@ -123,6 +126,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    # Read once for all payloads: a pipe is empty the second time.
+    arguments.text = read_urdf_file(arguments.urdf)
     robot = _loaded(arguments)
     if not robot.model.is_flexible and arguments.joints == 'held':
         raise ModelError(
@@ -149,8 +154,9 @@ def _loaded(
     payload: dict[str, float] | None = None,
     flexible: Mapping[str, object] | None = None,
 ) -> Robot:
-    return load(
-        arguments.urdf,
+    return loads(
+        arguments.text,
+        path=arguments.urdf,
         gravity=arguments.gravity,
         flexible=arguments.flexible if flexible is None else flexible,
         payload=payload,
@@ -207,20 +213,19 @@ def _over_payload(robot: Robot, arguments: argparse.Namespace) -> ModeMap:
 
 
 def _write_files(found: ModeMap, title: str, arguments: argparse.Namespace) -> None:
-    files = [path for path in (arguments.csv, arguments.plot) if path is not None]
-    for path in files:
-        with writing(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
+    kept = list[str]()
     if arguments.csv is not None:
-        with writing(arguments.csv):
-            write_csv(found, arguments.csv)
+        with output_file(arguments.csv, kept) as file:
+            write_csv(found, file)
     if arguments.plot is not None:
         from kron_dynamics.modes.plot import plot_mode_map
 
-        with writing(arguments.plot):
-            plot_mode_map(found, arguments.plot, title=title)
+        with output_file(arguments.plot, kept) as file:
+            plot_mode_map(found, file, title=title)
+    files = [str(path) for path in (arguments.csv, arguments.plot) if path is not None]
     if files:
-        print(f'\nwritten  {", ".join(map(str, files))}')
+        print(f'\nwritten  {", ".join(files)}')
+    print_kept(kept)
 
 
 def _position(text: str) -> tuple[str, float]:

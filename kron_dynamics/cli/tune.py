@@ -18,7 +18,8 @@ from kron_dynamics.cli.options import (
     finite_number,
     positive_number,
 )
-from kron_dynamics.cli.streams import writing
+from kron_dynamics.cli.output_files import check_outputs, output_file
+from kron_dynamics.cli.streams import print_kept
 from kron_dynamics.control.tuning.parameter_file import parameter_file
 from kron_dynamics.control.tuning.parameter_values import (
     JOINT,
@@ -58,7 +59,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         metavar='HZ',
         type=positive_number,
         required=True,
-        help='rate of the joint states, in Hz',
+        help='rate of the joint states, 1 to 10000 Hz',
     )
     parser.add_argument(
         '--delay',
@@ -100,12 +101,15 @@ def run(arguments: argparse.Namespace) -> int:
 
     Raises:
         ModelError: the description is unusable.
-        ParameterError: the loop would be unstable, or an option names an unknown joint.
+        ParameterError: the loop would be unstable, or an option names an unknown joint,
+            or the output is an input.
+        KronDynamicsError: the file cannot be written.
     """
     # These modules do not need ROS.
     from kron_dynamics.ros.joint_parameters import dynamics_joint_parameters
     from kron_dynamics.ros.node_parameters import DYNAMICS
 
+    check_outputs(arguments, 'output')
     robot = load(arguments.urdf, flexible=arguments.flexible, **description_options(arguments))
     joints = robot.rigid.joint_names if robot.model.is_flexible else robot.joint_names
     tuning = tune(
@@ -132,11 +136,12 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output is None:
         print(text, end='')
         return 0
-    with writing(arguments.output):
-        arguments.output.parent.mkdir(parents=True, exist_ok=True)
-        arguments.output.write_text(text, encoding='utf-8')
+    kept = list[str]()
+    with output_file(arguments.output, kept) as file:
+        file.write_text(text, encoding='utf-8')
     print('\n'.join(stability_report(tuning)))
     print(f'\nwritten  {arguments.output}')
+    print_kept(kept)
     return 0
 
 

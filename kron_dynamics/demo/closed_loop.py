@@ -61,7 +61,7 @@ class ClosedLoop:
         """
         self.plant = Plant(machine, position)
         self.controller = controller
-        self.time = start_time
+        self.time = self._start = start_time
         self._period = period
         self._count = machine.model.joint_count
         self._resolution = np.broadcast_to(np.asarray(resolution, np.float64), self._count)
@@ -126,8 +126,7 @@ class ClosedLoop:
             self._references.append(command.q_ref)
             self._deflections.append(command.deflection[0] if command.deflection else none)
             self.plant.advance(command.effort, self._period, _STEP)
-            # Rounding keeps the sum of periods from drifting.
-            self.time = round(self.time + self._period, 6)
+            self.time = self._start + len(self._times) * self._period
 
     def move(self, joint: str, way: float) -> tuple[float, float]:
         """Send a move with trapezoidal velocity that starts at the current reference.

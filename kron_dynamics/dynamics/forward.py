@@ -17,6 +17,14 @@ from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
 # Number of fixed, irregular poses in which M is tested, so that no alignment of joints is
 # accidental. Not random: NumPy's generators take longer to import than a robot from the cache.
 _POSES = 2
+# What is said about a joint of such a combination, and its remedy.
+AGAINST_OTHERS = (
+    'can move against others without moving mass: the mass matrix is singular in every pose and '
+    'has no inverse, which forward dynamics needs'
+)
+AGAINST_OTHERS_CURE = (
+    'give the links between these joints masses and inertias, or a joint an armature'
+)
 
 
 def forward_dynamics(
@@ -51,16 +59,21 @@ def singular_mass(model: RobotModel) -> str | None:
         model.require_mass()
     except InvalidInertiaError as error:
         return str(error)
+    joint = joint_against_others(model)
+    return joint and f'{named("joint", joint)} {AGAINST_OTHERS}; {AGAINST_OTHERS_CURE}'
+
+
+def joint_against_others(model: RobotModel) -> str | None:
+    """Return the name of a joint that can move against others without moving mass, if any."""
     rigid = getattr(model, 'rigid', model)
     for q in np.sin(1.0 + np.arange(_POSES * rigid.n) ** 2).reshape(_POSES, rigid.n):
-        smallest, joint = smallest_mass(np.asarray(mass_matrix(rigid, q), dtype=np.float64))
+        M = np.asarray(mass_matrix(rigid, q), dtype=np.float64)
+        if not np.isfinite(M).all():
+            return None
+        smallest, joint = smallest_mass(M)
         if abs(smallest) > rounding_of_mass(rigid.n):
             return None
-    return (
-        f'{named("joint", rigid.joint_names[joint])} can move against others without moving mass: '
-        f'the mass matrix is singular in every pose and has no inverse, which forward dynamics '
-        f'needs; give the links between these joints masses and inertias, or a joint an armature'
-    )
+    return rigid.joint_names[joint]
 
 
 def smallest_mass(M: FloatArray) -> tuple[float, int]:

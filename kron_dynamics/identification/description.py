@@ -8,7 +8,7 @@ import numpy as np
 from lxml import etree
 
 from kron_dynamics.dynamics.regressor import PARAMETERS_PER_BODY, parameters_of
-from kron_dynamics.exceptions import ModelError
+from kron_dynamics.identification.described_elements import described_elements
 from kron_dynamics.identification.pseudo_inertia import is_consistent, pseudo_inertia
 from kron_dynamics.identification.results import Identification
 from kron_dynamics.model.robot_model import RobotModel
@@ -28,29 +28,24 @@ def identified_urdf(
     into the link that its joint moves. The other links keep their inertias if these and the
     remainder for the moving link are physically consistent; else theirs are merged into it.
 
+    The friction of a coordinate includes that of its mimic joints, and is written into the
+    independent joint alone.
+
     Args:
-        text: the URDF that the model was loaded from.
+        text: the URDF that the model was loaded from, xacro expanded.
         model: the robot as described.
         found: result of the identification.
 
     Raises:
-        ModelError: the text is not a URDF with the joints of the model.
+        ModelError: the text is not a URDF with the joints and links of the model.
     """
-    try:
-        root = etree.fromstring(text.encode(), etree.XMLParser(remove_blank_text=False))
-    except etree.XMLSyntaxError as error:
-        raise ModelError(f'the URDF cannot be read: {error}') from None
-    joints = {joint.get('name'): joint for joint in root.iterfind('joint')}
-    links = {link.get('name'): link for link in root.iterfind('link')}
-    missing = [joint.name for joint in model.joints if joint.name not in joints]
-    if missing:
-        raise ModelError(f"the URDF has no joint '{missing[0]}': expand xacro and SDF files first")
+    root, joints, links = described_elements(text, model)
     notes = []
     ten = found.inertial[: PARAMETERS_PER_BODY * len(model.bodies)]
     for joint, body, own in zip(
         model.joints, model.bodies, ten.reshape(-1, PARAMETERS_PER_BODY), strict=True
     ):
-        moving = joints[joint.name].find('child').get('link')
+        moving = joints[joint.name].find('{*}child').get('link')
         others = [part for part in body.parts if part.links != (moving,)]
         if not others and body.links and body.links != (moving,):
             others = [body]
@@ -60,7 +55,7 @@ def identified_urdf(
             kept, left = [], own
         merged = [part for part in others if part not in kept]
         for name in (name for part in merged for name in part.links):
-            links[name].remove(links[name].find('inertial'))
+            links[name].remove(links[name].find('{*}inertial'))
         names = [name for part in merged if parameters_of([part]).any() for name in part.links]
         if names:
             notes.append(
@@ -69,8 +64,7 @@ def identified_urdf(
         _set_inertial(links[moving], left)
     for link in links.values():
         _without_zeros(link)
-    for place, name in enumerate(model.joint_names):
-        _set_dynamics(joints[name], *map(float, found.described_friction[place]))
+    notes += _set_friction(joints, model, found)
     tree = root.getroottree()
     head = '<?xml version="1.0"?>\n' if text.lstrip().startswith('<?xml') else ''
     return head + etree.tostring(tree, encoding='unicode') + '\n', tuple(notes)
@@ -108,12 +102,12 @@ def _set_inertial(link: etree._Element, ten: FloatArray) -> None:
     center = P[:3, 3] / mass
     about = P[:3, :3] - mass * np.outer(center, center)
     inertia = np.trace(about) * np.eye(3) - about
-    inertial = link.find('inertial')
+    inertial = link.find('{*}inertial')
     if inertial is None:
         inertial = etree.Element('inertial')
         inertial.tail = link.text or '\n'
         link.insert(0, inertial)
-    for origin in inertial.findall('origin'):
+    for origin in inertial.findall('{*}origin'):
         origin.attrib.pop('quat_xyzw', None)
     _child(inertial, 'origin', xyz=' '.join(map(_number, center)), rpy='0 0 0')
     _child(inertial, 'mass', value=_number(mass))
@@ -124,10 +118,10 @@ def _set_inertial(link: etree._Element, ten: FloatArray) -> None:
 
 def _without_zeros(link: etree._Element) -> None:
     """Remove an inertial that says nothing but zeros: other programs take it for impossible."""
-    for inertial in link.findall('inertial'):
+    for inertial in link.findall('{*}inertial'):
         said = [
             value
-            for child in inertial.iterchildren('mass', 'inertia')
+            for child in inertial.iterchildren('{*}mass', '{*}inertia')
             for value in child.attrib.values()
         ]
         try:
@@ -138,13 +132,28 @@ def _without_zeros(link: etree._Element) -> None:
             link.remove(inertial)
 
 
+def _set_friction(
+    joints: dict[str, etree._Element], model: RobotModel, found: Identification
+) -> list[str]:
+    """Write the friction of each coordinate into its joint, none into mimics; return notes."""
+    notes = []
+    for place, name in enumerate(model.joint_names):
+        _set_dynamics(joints[name], *map(float, found.described_friction[place]))
+    for joint in model.joints:
+        element = joints[joint.name]
+        if joint.mimics and joint.multiplier and element.find('{*}dynamics') is not None:
+            _set_dynamics(element, 0.0, 0.0)
+            notes.append(f"the friction of joint '{joint.name}' is in that of '{joint.mimics}'")
+    return notes
+
+
 def _set_dynamics(joint: etree._Element, coulomb: float, viscous: float) -> None:
     _child(joint, 'dynamics', damping=_number(viscous), friction=_number(coulomb))
 
 
 def _child(parent: etree._Element, name: str, **values: str) -> None:
     """Set attributes of a child element, created if missing; its other attributes stay."""
-    child = parent.find(name)
+    child = parent.find(f'{{*}}{name}')
     if child is None:
         child = etree.SubElement(parent, name)
         before = child.getprevious()

@@ -33,6 +33,7 @@ KINDS: Mapping[str, Kind] = {
     # Text and elements.
     'missing_name': Kind(),
     'xml_declaration': Kind(),
+    'undeclared_prefix': Kind(),
     'robot_version': Kind(HINT),
     'control_character': Kind(),
     'quaternion_not_read': Kind(),
@@ -43,6 +44,8 @@ KINDS: Mapping[str, Kind] = {
     'duplicate_name': Kind(),
     'open_loops': Kind(HINT),
     'unused_xacro_argument': Kind(),
+    'xacro_error': Kind(),
+    'xacro_message': Kind(HINT),
     # Joints.
     'joint_held': Kind(WARNING, UnsupportedJointError),
     'axis_not_unit': Kind(HINT),
@@ -58,6 +61,7 @@ KINDS: Mapping[str, Kind] = {
     'limit_in_degrees': Kind(HINT),
     'passive_friction': Kind(HINT),
     'coupled_rotors': Kind(),
+    'rotor_of_fixed': Kind(),
     'missing_gear_ratio': Kind(),
     # Masses.
     'missing_mass': Kind(WARNING, InvalidInertiaError),
@@ -65,6 +69,8 @@ KINDS: Mapping[str, Kind] = {
     'not_positive_semidefinite': Kind(WARNING, InvalidInertiaError),
     'triangle_inequality': Kind(WARNING, InvalidInertiaError),
     'massless_joint': Kind(WARNING, InvalidInertiaError),
+    'singular_mass': Kind(HINT, InvalidInertiaError),  # found by `kron_dynamics check` alone
+    'massless_inertia': Kind(WARNING, InvalidInertiaError),
     'root_inertia': Kind(HINT, InvalidInertiaError),
     # Payloads that are set at run time.
     'payload_far': Kind(WARNING, InvalidInertiaError),

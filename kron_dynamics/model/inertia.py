@@ -70,6 +70,16 @@ def check_inertias(links: Sequence[urdf.Link], findings: Findings) -> None:
                 f'{_rounding_remark(moments[k] * scales[k])}',
                 'export the inertia again with more digits, or correct the moment that is off',
             )
+    without = {found.subject for found in findings.warnings if found.kind == 'missing_mass'}
+    for k in np.flatnonzero((masses == 0) & (largest > 0)):
+        subject = named('link', given[k].name)
+        if subject not in without:
+            findings.warn(
+                'massless_inertia',
+                subject,
+                f'it has no mass, but an inertia of up to {largest[k]:.3g} kg m^2, which counts',
+                'give the mass in kg, or the inertia 0',
+            )
 
 
 def _rounding_remark(moments: FloatArray) -> str:

@@ -34,6 +34,7 @@ from kron_dynamics.model.robot_model import (
     Joint,
     read_only,
 )
+from kron_dynamics.model.transmissions import moving_rotors
 from kron_dynamics.model.tree import find_root, placement, settle_kinds, walk
 from kron_dynamics.model.urdf import ParsedUrdf, parse_urdf
 from kron_dynamics.reproducible import norm, product
@@ -79,6 +80,8 @@ def described_model(
     parsed = parse_urdf(text, findings)
     root = find_root(parsed.robot, findings)
     settle_kinds(parsed.robot, root, options.get('hold_base', False), findings)
+    rotors = moving_rotors(parsed.armature, parsed.robot.joints, findings)
+    parsed = parsed._replace(armature=rotors)
     parsed = with_payloads(parsed, options.get('payload') or {})
     model = build_model(parsed, options, findings)
     look_at_inertias(model, parsed, findings)

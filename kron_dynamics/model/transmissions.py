@@ -5,8 +5,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
 
 from lxml import etree
+from urdf_parser_py import urdf
 
 from kron_dynamics.exceptions import ModelError
 from kron_dynamics.messages import listed, named
@@ -57,6 +59,33 @@ def armatures(root: etree._Element, findings: Findings) -> dict[str, float]:
             else:
                 found[name] = found.get(name, 0.0) + inertia
     return found
+
+
+def moving_rotors(
+    found: Mapping[str, float], joints: Iterable[urdf.Joint], findings: Findings
+) -> dict[str, float]:
+    """Return the armatures of joints that move; the others are left out with a warning.
+
+    Args:
+        found: from `armatures`.
+        joints: the joints of the robot, those that are held as fixed ones.
+        findings: collects warnings.
+    """
+    kinds = {joint.name: joint.type for joint in joints}
+    moving = dict[str, float]()
+    for name, inertia in found.items():
+        if kinds.get(name, 'fixed') != 'fixed':
+            moving[name] = inertia
+            continue
+        why = 'is fixed' if name in kinds else 'does not exist'
+        findings.warn(
+            'rotor_of_fixed',
+            named('joint', name),
+            f'its transmission has a rotor of {inertia:g} kg m^2 or kg, but the joint {why}: the '
+            f'rotor is left out',
+            'name the joint that it drives, or remove the transmission',
+        )
+    return moving
 
 
 def _gear_ratio(rotor: etree._Element, where: str, findings: Findings) -> float:

@@ -13,6 +13,7 @@ from lxml import etree
 from kron_dynamics.exceptions import ModelError
 from kron_dynamics.messages import clipped, named
 from kron_dynamics.model.findings import Findings
+from kron_dynamics.model.undeclared_prefixes import undeclared_prefixes, with_declarations
 
 _DECLARATION = re.compile(r'<\?xml\b([^?]*)\?>')
 _VERSION = re.compile(r"""version\s*=\s*["']([^"']*)["']""")
@@ -80,8 +81,8 @@ def parse_xml(text: str, findings: Findings) -> etree._Element:
     """
     root = xml_root(text, 'URDF', findings)
     for element in root.iter('*'):
-        prefix, name = element.prefix, etree.QName(element).localname
-        if element.tag != name and (prefix is None or (prefix == 'drake' and name in _DRAKES)):
+        name = etree.QName(element).localname
+        if element.tag != name and is_read(element):
             element.tag = name
         if 'xacro' in element.tag:
             raise ModelError(
@@ -97,13 +98,22 @@ def parse_xml(text: str, findings: Findings) -> etree._Element:
     return root
 
 
-def xml_root(text: str, title: str, findings: Findings) -> etree._Element:
+def is_read(element: etree._Element) -> bool:
+    """Return whether an element counts: it has no prefix, or is one of Drake's that are read."""
+    prefix, name = element.prefix, etree.QName(element).localname
+    return prefix is None or (prefix == 'drake' and name in _DRAKES)
+
+
+def xml_root(
+    text: str, title: str, findings: Findings, *, is_whole: bool = False
+) -> etree._Element:
     """Return the root element of a text, without comments.
 
     Args:
         text: XML.
         title: name of the text type for messages.
         findings: collects warnings.
+        is_whole: whether comments and processing instructions stay.
 
     Raises:
         ModelError: the text is empty or not XML.
@@ -112,9 +122,19 @@ def xml_root(text: str, title: str, findings: Findings) -> etree._Element:
         raise ModelError(f'{title} is empty')
     # Comments and processing instructions have no tag name to select by; entities are not
     # expanded, so that a description from the network cannot read local files.
-    parser = etree.XMLParser(remove_comments=True, remove_pis=True, resolve_entities=False)
+    parser = etree.XMLParser(
+        remove_comments=not is_whole, remove_pis=not is_whole, resolve_entities=False
+    )
+    bare = without_declaration(text, findings)
     try:
-        return etree.fromstring(_without_declaration(text, findings).encode(), parser)
+        try:
+            return etree.fromstring(bare.encode(), parser)
+        except etree.XMLSyntaxError:
+            prefixes = undeclared_prefixes(parser)
+            if not prefixes:
+                raise
+            declared = with_declarations(bare, prefixes, title, findings)
+            return etree.fromstring(declared.encode(), parser)
     except UnicodeEncodeError as error:
         raise ModelError(
             f'{title} holds half a character (a lone surrogate) at position {error.start}'
@@ -126,8 +146,13 @@ def xml_root(text: str, title: str, findings: Findings) -> etree._Element:
         raise ModelError(f'{title} is not well-formed XML: {" ".join(reason.split())}') from None
 
 
-def _without_declaration(text: str, findings: Findings) -> str:
-    """Return the text without its XML declaration, whose encoding no longer holds once decoded."""
+def without_declaration(text: str, findings: Findings) -> str:
+    """Return the text without its XML declaration, whose encoding no longer holds once decoded.
+
+    Args:
+        text: XML.
+        findings: collects warnings about the declaration.
+    """
     bare = text.lstrip('\ufeff \t\r\n')
     before = text[: len(text) - len(bare)].replace('\ufeff', '')
     declaration = _DECLARATION.match(bare)

@@ -8,18 +8,16 @@ expanded, never a text from a topic or a parameter.
 
 from __future__ import annotations
 
-import contextlib
-import io
 import threading
 from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 
-from lxml import etree
-
 from kron_dynamics.exceptions import ModelError
 from kron_dynamics.messages import clipped
 from kron_dynamics.model.findings import Findings
+from kron_dynamics.model.urdf_xml import without_declaration, xml_root
+from kron_dynamics.model.xacro_messages import messages_of_xacro, tell_messages
 
 # xacro keeps its state in its module, so that expansions must not run concurrently.
 _LOCK = threading.Lock()
@@ -52,10 +50,9 @@ def is_xacro(text: str, path: str | Path | None = None) -> bool:
         return True
     if 'xacro' not in text:
         return False
-    parser = etree.XMLParser(remove_comments=True, remove_pis=True, resolve_entities=False)
     try:
-        root = etree.fromstring(text.strip().encode(), parser)
-    except (etree.XMLSyntaxError, ValueError):  # reported when the URDF is read
+        root = xml_root(text, 'URDF', Findings())
+    except ModelError:  # reported when the URDF is read
         return False
     return any('xacro' in element.tag for element in root.iter('*'))
 
@@ -72,7 +69,8 @@ def expanded(
         text: xacro.
         path: its file, which relative paths of includes refer to; None: the current folder.
         arguments: values of its `<xacro:arg>` by name.
-        findings: collects a warning for each argument that the text does not have.
+        findings: collects what xacro prints, and warnings about the XML declaration and about
+            arguments that the text does not have.
 
     Raises:
         ModelError: xacro is not installed, or the text cannot be expanded; the message has
@@ -80,21 +78,30 @@ def expanded(
     """
     xacro = _imported()
     mappings = _Arguments(arguments or {})  # xacro adds the defaults
-    said = io.StringIO()
-    with _LOCK, contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
+    findings = Findings() if findings is None else findings
+    text = without_declaration(text, findings)
+    failure: Exception | None = None
+    with _LOCK, messages_of_xacro() as messages:
         try:
             xacro.init_stacks(None if path is None else str(path))
             document = xacro.parse(text)
             xacro.process_doc(document, mappings=mappings)
             urdf: str = document.toxml()
         except Exception as error:  # whatever an expression in the text raises
-            reason = ' '.join(f'{type(error).__name__}: {error}'.split())
-            reason = reason if len(reason) < 400 else f'{reason[:380]} ...'
-            raise ModelError(f'xacro cannot be expanded: {reason}') from None
-    if findings is not None:
-        for name in sorted(set(arguments or {}) - mappings.asked):
-            _warn(name, mappings.asked, findings)
+            failure = error
+    if failure is not None:
+        reason = _shortened(f'{type(failure).__name__}: {failure}')
+        also = f'; before, it said: {_shortened(" / ".join(messages))}' if messages else ''
+        raise ModelError(f'xacro cannot be expanded: {reason}{also}')
+    tell_messages(messages, findings)
+    for name in sorted(set(arguments or {}) - mappings.asked):
+        _warn(name, mappings.asked, findings)
     return urdf
+
+
+def _shortened(text: str) -> str:
+    text = ' '.join(text.split())
+    return text if len(text) < 400 else f'{text[:380]} ...'
 
 
 def _warn(name: str, asked: set[object], findings: Findings) -> None:

@@ -61,15 +61,16 @@ def simulate_constrained(
 
     Raises:
         ArgumentTypeError: robot is not a `ConstrainedRobot`.
-        ParameterError: duration or step is not positive, or there are too many steps.
+        ParameterError: duration or step is not positive, time is not finite, or there are too many
+            steps.
         SingularConstraintError: the motion reaches a singularity of the constraints.
         ConstraintError: the loops cannot be closed any more.
         ShapeError: an array or the efforts have another shape.
         NonFiniteError: an array or the efforts contain a NaN or an infinity.
     """
     instance(robot, ConstrainedRobot, 'robot', 'a ConstrainedRobot')
-    count = step_count(duration, step)
-    h, n = duration / count, robot.n
+    times, h = step_times(duration, step, time)
+    n = robot.n
 
     def rates(t: float, state: FloatArray) -> FloatArray:
         tau = efforts_at(efforts, t, state[:n], state[n:])
@@ -83,9 +84,8 @@ def simulate_constrained(
         closed = robot.close(position, t)
         return np.concatenate([closed, robot.close_rates(closed, rate, t)])
 
-    times: FloatArray = np.asarray(time + h * np.arange(count + 1), dtype=np.float64)
-    states = np.empty((count + 1, 2 * n))
-    states[0] = state = projected(time, q, qd)
+    states = np.empty((len(times), 2 * n))
+    states[0] = state = projected(float(times[0]), q, qd)
     for k, t in enumerate(times[:-1].tolist()):
         moved = runge_kutta_step(rates, t, state, h)
         states[k + 1] = state = projected(t + h, *np.split(moved, 2))
@@ -107,20 +107,32 @@ def efforts_at(efforts: Efforts | None, t: float, q: FloatArray, qd: FloatArray)
     return tau
 
 
-def step_count(duration: float, step: float) -> int:
-    """Return the number of equal steps in a duration, s, none longer than `step`, s.
+def step_times(duration: float, step: float, start: float) -> tuple[FloatArray, float]:
+    """Return the N times of equal steps, shape (N,), and the length of each, s.
+
+    Args:
+        duration: from the first to the last time, s.
+        step: longest step, s.
+        start: the first time, s.
 
     Raises:
-        ParameterError: duration or step is not positive, or there are too many steps.
+        ArgumentTypeError: a value is not a real number.
+        ParameterError: duration or step is not positive, start is not finite, or there are too
+            many steps.
     """
     for name, value in (('duration', duration), ('step', step)):
         if not 0.0 < real_number(value, name) < np.inf:
             raise ParameterError(f'{name} is {value!r} s, expected a positive number')
+    start = real_number(start, 'time')
+    if not np.isfinite(start):
+        raise ParameterError(f'time is {start:g} s, expected a finite number')
     if duration / step > _MOST_STEPS:
         raise ParameterError(
             f'{duration / step:.3g} steps of {step} s, expected at most {_MOST_STEPS}'
         )
-    return max(1, int(np.ceil(duration / step - 1e-9)))
+    count = max(1, int(np.ceil(duration / step - 1e-9)))
+    h = duration / count
+    return np.asarray(start + h * np.arange(count + 1), dtype=np.float64), h
 
 
 def runge_kutta_step(

@@ -30,13 +30,13 @@ from kron_dynamics.exceptions import (
 from kron_dynamics.messages import named, shown
 from kron_dynamics.robot import Robot
 from kron_dynamics.simulation.compiled_motion import compiled_motion
-from kron_dynamics.simulation.motion import Motion
+from kron_dynamics.simulation.motion import BRAKE_RATE, Motion
 from kron_dynamics.simulation.stepper import Stepper
 from kron_dynamics.typing import ArrayLike, FloatArray
 
-# Largest product of the step and the fastest rate of flexible links in the start pose: a natural
-# frequency, or the magnitude of a pole, which is larger if a mode is overdamped. RK4 is stable up
-# to 2.78; the margin is for poses with faster rates.
+# Largest product of the step and the rate of brakes, or the fastest rate of flexible links in the
+# start pose: a natural frequency, or the magnitude of a pole, which is larger if a mode is
+# overdamped. RK4 is stable up to 2.78; the margin is for poses with faster rates.
 _STABLE = 2.0
 _MOST_STEPS = 1e12  # weeks of computing
 # Relative rounding error within which a duration counts as a whole number of steps.
@@ -151,7 +151,7 @@ class Plant:
             ArgumentTypeError: an argument, q or qd is not real numbers.
             ShapeError: command, or a q or qd set from outside, has another shape.
             ParameterError: duration or step is out of range, or the step is too long for the
-                vibrations of flexible links or their damping.
+                vibrations of flexible links or their damping, or for engaged brakes.
             NonFiniteError: command, q or qd contains a NaN, and the state is unchanged; or the
                 integration diverged (the step is too long for this machine).
             ModelError: a flexible link is bent beyond the validity of its equations.
@@ -227,6 +227,11 @@ class Plant:
                 f'the step of {step:g} s is too long for flexible links that vibrate at '
                 f'{self.highest_frequency:.4g} rad/s and decay at up to '
                 f'{self._fastest_decay:.4g} 1/s, expected at most {allowed:.3g} s'
+            )
+        if self.brakes_set and min(step, duration) * BRAKE_RATE > _STABLE:
+            raise ParameterError(
+                f'the step of {step:g} s is too long for engaged brakes, with which velocities '
+                f'decay at {BRAKE_RATE:g} 1/s, expected at most {_STABLE / BRAKE_RATE:g} s'
             )
         self.effort = np.minimum(np.maximum(wanted, -self._limit), self._limit)
         count = max(1, math.ceil(duration / step - 1e-9))

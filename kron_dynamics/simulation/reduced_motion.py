@@ -17,7 +17,7 @@ from kron_dynamics.simulation.constrained_motion import (
     Efforts,
     efforts_at,
     runge_kutta_step,
-    step_count,
+    step_times,
 )
 from kron_dynamics.typing import ArrayLike, FloatArray
 
@@ -56,19 +56,19 @@ def simulate_reduced(
 
     Raises:
         ArgumentTypeError: robot is not a `ReducedRobot`.
-        ParameterError: duration or step is not positive, or there are too many steps.
+        ParameterError: duration or step is not positive, time is not finite, or there are too many
+            steps.
         SingularConstraintError: the speeds do not determine the motion any more.
         ConstraintError: the loops cannot be closed any more.
         ShapeError: an array has another shape.
         NonFiniteError: an array contains a NaN or an infinity.
     """
     instance(robot, ReducedRobot, 'robot', 'a ReducedRobot')
-    count = step_count(duration, step)
-    h, n = duration / count, robot.n
+    times, h = step_times(duration, step, time)
+    n = robot.n
     rates, scale = _rates(robot, efforts, friction), robot.constrained._system.row_scale
-    times: FloatArray = np.asarray(time + h * np.arange(count + 1), dtype=np.float64)
     speeds = state_vector(u, 'u', robot.degrees_of_freedom)
-    states = np.empty((count + 1, n + robot.degrees_of_freedom))
+    states = np.empty((len(times), n + robot.degrees_of_freedom))
     states[0] = state = np.concatenate([robot.constrained.close(q), speeds])
     directions = robot.velocity_matrix(state[:n])
     for k, t in enumerate(times[:-1].tolist()):

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kron_dynamics.exceptions import ParameterError
+from kron_dynamics.arguments import real_array, whole_number
+from kron_dynamics.exceptions import ParameterError, ShapeError
 from kron_dynamics.simulation.plant import Plant
-from kron_dynamics.typing import FloatArray
+from kron_dynamics.typing import ArrayLike, FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,10 +32,10 @@ class JointSensors:
     def __init__(
         self,
         *,
-        position_resolution: FloatArray,
-        position_noise: FloatArray,
-        velocity_noise: FloatArray,
-        effort_noise: FloatArray,
+        position_resolution: ArrayLike,
+        position_noise: ArrayLike,
+        velocity_noise: ArrayLike,
+        effort_noise: ArrayLike,
         seed: int,
     ) -> None:
         """Set the errors, arrays of shape (n_j,) with 0 for none.
@@ -44,25 +45,43 @@ class JointSensors:
             position_noise: standard deviation before quantisation, rad or m.
             velocity_noise: standard deviation, rad/s or m/s.
             effort_noise: standard deviation, N m or N.
-            seed: seed of the noise.
+            seed: seed of the noise, 0 or more.
 
         Raises:
+            ArgumentTypeError: an argument is not real numbers, or seed is no whole number.
+            ShapeError: an array is not of shape (n_j,), or has not as many values as the others.
             ParameterError: a value is negative or not finite.
         """
-        for label, values in (
+        errors = list[FloatArray]()
+        for label, given in (
             ('position_resolution', position_resolution),
             ('position_noise', position_noise),
             ('velocity_noise', velocity_noise),
             ('effort_noise', effort_noise),
         ):
+            values = real_array(given, label)
+            expected = errors[0].shape if errors else (values.size,)
+            if values.shape != expected:
+                raise ShapeError(f'{label} has shape {values.shape}, expected {expected}')
             if not (np.isfinite(values).all() and (values >= 0.0).all()):
                 raise ParameterError(f'{label} is {values.tolist()}, expected numbers >= 0')
-        self._resolution = position_resolution
-        self._noise = (position_noise, velocity_noise, effort_noise)
+            errors.append(values)
+        if whole_number(seed, 'seed') < 0:
+            raise ParameterError(f'seed is {seed}, expected 0 or more')
+        self._resolution, *self._noise = errors
         self._random = np.random.default_rng(seed)
 
     def measure(self, plant: Plant) -> Measurement:
-        """Return a sample of the plant's state."""
+        """Return a sample of the plant's state.
+
+        Raises:
+            ShapeError: the plant has another number of joints than the sensors.
+        """
+        if plant.effort.shape != self._resolution.shape:
+            raise ShapeError(
+                f'the plant has {len(plant.effort)} joints, expected {len(self._resolution)}, as '
+                f'the sensors have errors for'
+            )
         joints = slice(len(plant.effort))
         state = plant.q[joints], plant.qd[joints], plant.effort
         position, velocity, effort = (

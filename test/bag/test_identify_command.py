@@ -5,10 +5,13 @@
 from __future__ import annotations
 
 import json
+import os
+import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
+from sdf_texts import HINGE, link
 
 import kron_dynamics as kd
 from kron_dynamics.cli import identify as command
@@ -148,3 +151,59 @@ def test_efforts_that_are_nan_are_left_out(
     assert main(['identify', *map(str, arguments)]) == 0
     assert {path: path.read_bytes() for path in before} == before
     assert (output / 'described_identified_identified.urdf').exists()
+
+
+@pytest.fixture
+def pipe(tmp_path):
+    """A function that makes a pipe with a text, which can be read once, as of ``<(...)``."""
+    writers = []
+
+    def with_text(text: str) -> Path:
+        path = tmp_path / 'pipe'
+        os.mkfifo(path)
+        writers.append(threading.Thread(target=path.write_text, args=(text,), daemon=True))
+        writers[-1].start()
+        return path
+
+    yield with_text
+    for writer in writers:
+        writer.join(5.0)
+
+
+MACROS = (
+    '<robot name="arm" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:macro name="all">',
+    '</xacro:macro><xacro:all/></robot>',
+)
+
+
+@pytest.mark.parametrize('is_xacro', [False, True])
+def test_a_description_is_read_once_and_written_as_it_was_loaded(
+    is_xacro, tmp_path, arm_urdf, pipe, monkeypatch
+):
+    inside = arm_urdf.partition('>')[2].rpartition('<')[0]
+    if is_xacro:
+        pytest.importorskip('xacro')
+    written = []
+
+    def noted(_, model, urdf, text, *more):
+        written.append((model, text))
+        return [], [], []
+
+    monkeypatch.setattr(command, 'identify', lambda *_, **__: None)
+    monkeypatch.setattr(command, 'identification_report', lambda *_: '')
+    monkeypatch.setattr(command, 'write_identification', noted)
+    file = pipe(inside.join(MACROS) if is_xacro else arm_urdf)
+    output = ['--output', str(tmp_path / 'out')]
+    monkeypatch.setattr(command, '_motions', lambda *_: [])
+    assert main(['identify', str(tmp_path / 'bag'), '--urdf', str(file), *output]) == 0
+    ((model, text),) = written
+    assert kd.loads(text, expand_xacro=False).model.fingerprint == model.fingerprint
+    assert kd.loads(arm_urdf).model.fingerprint == model.fingerprint
+
+
+def test_what_cannot_be_written_is_refused_before_the_bags_are_read(tmp_path, capsys):
+    sdf = tmp_path / 'arm.sdf'
+    links = link('a', '0 0 0 0 0 0') + link('b', '0 0 1 0 0 0')
+    sdf.write_text(f'<sdf version="1.9"><model name="m">{links}{HINGE}</model></sdf>')
+    said = errors_of(capsys, tmp_path / 'missing_bag', '--urdf', sdf)
+    assert 'root element <sdf>' in said

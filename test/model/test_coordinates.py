@@ -336,8 +336,26 @@ def test_armature_of_a_mimic_joint_weighs_the_square_of_its_ratio(parts: Any) ->
 
 def test_armature_for_an_unknown_joint(parts: Any, assert_refused: Any) -> None:
     assert_refused(parts.robot(), ModelError, "'hing'", 'hinge', armature={'hing': 1.0})
-    text = parts.robot(transmission(ROTOR, '<joint name="hing"/>'))
-    assert_refused(text, ModelError, "'hing'", 'hinge')
+
+
+@pytest.mark.parametrize(
+    ('kind', 'options', 'why'),
+    [
+        (None, {}, 'does not exist'),
+        ('fixed', {}, 'is fixed'),
+        ('floating', {'hold_base': True}, 'is fixed'),  # held
+    ],
+)
+def test_rotors_of_joints_that_do_not_move_are_left_out_and_reported(
+    kind: str | None, options: dict[str, Any], why: str, parts: Any, assert_warned: Any
+) -> None:
+    stand = parts.joint('stand', kind, 'world', 'base') + '<link name="world"/>' if kind else ''
+    text = parts.robot(
+        stand, transmission(ROTOR, '<joint name="stand"/>'), transmission(ROTOR + GEAR)
+    )
+    words = "joint 'stand'", 'rotor of 0.02', why
+    model = assert_warned(text, 'rotor_of_fixed', ModelError, *words, **options)
+    np.testing.assert_allclose(model.armature, [2500 * 0.02])
 
 
 @pytest.mark.parametrize('inertia', [-1.0, np.inf, np.nan])

@@ -25,6 +25,20 @@ def test_negative_mass(parts: Any, assert_refused: Any) -> None:
     assert_refused(text, InvalidInertiaError, "'arm'", 'mass -1 kg')
 
 
+def test_an_inertia_without_a_mass(parts: Any, assert_warned: Any) -> None:
+    text = parts.robot(arm=parts.link('arm', mass='0'))
+    words = "'arm'", 'no mass', '0.1 kg m^2'
+    assert_warned(text, 'massless_inertia', InvalidInertiaError, *words)
+    for arm in (
+        parts.link('arm', mass='0', moments=moments(0, 0, 0)),
+        parts.link('arm').replace('<mass value="1"/>', ''),  # told as a missing mass
+    ):
+        kinds = [warning.kind for warning in load_model(parts.robot(arm=arm)).warnings]
+        assert kinds and 'massless_inertia' not in kinds
+    at_rest = parts.robot().replace('<link name="base"/>', parts.link('base', mass='0'))
+    assert load_model(at_rest).warnings == ()
+
+
 def test_inertia_that_is_not_positive_semi_definite(parts: Any, assert_warned: Any) -> None:
     text = parts.robot(arm=parts.link('arm', moments=moments(0.1, 0.1, 0.1, ixy=0.2)))
     words = "'arm'", 'not positive semi-definite', '-0.1'

@@ -106,6 +106,8 @@ def test_a_sleigh_turns_until_its_mass_leads() -> None:
     [
         ({'duration': 0.0}, kd.ParameterError, 'duration is 0.0 s'),
         ({'step': -1.0}, kd.ParameterError, 'step is -1.0 s'),
+        ({'time': np.nan}, kd.ParameterError, 'time is nan s, expected a finite number'),
+        ({'time': 'now'}, kd.ArgumentTypeError, "time is or holds 'now'"),
         ({'step': 1e-12}, kd.ParameterError, 'at most 10000000'),
         ({'efforts': lambda t, q, qd: [1.0]}, kd.KronDynamicsError, r'tau has shape \(1,\)'),
         (

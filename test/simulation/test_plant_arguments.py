@@ -56,6 +56,21 @@ def test_refused_by_name_before_anything_moves(
     assert plant.effort.tolist() == [0.0, 0.0]
 
 
+def test_brakes_slow_with_every_step_that_they_take(robot: kd.Robot) -> None:
+    for step, is_taken in ((0.01, True), (0.39, True), (0.41, False), (0.6, False)):
+        plant = Plant(robot, [0.3, -0.2])
+        plant.qd = np.array([1e-3, -1e-3])
+        plant.brakes_set = True
+        if is_taken:
+            plant.advance(REST, 4.0, step)
+            assert np.abs(plant.qd).max() < 2e-6
+        else:
+            with pytest.raises(kd.ParameterError, match=r'too long for engaged.*at most 0\.4 s'):
+                plant.advance(REST, 4.0, step)
+            plant.advance(REST, 0.3, step)  # a single step of 0.3 s
+            assert (0.0 < plant.qd / [1e-3, -1e-3]).all() and np.abs(plant.qd).max() < 3e-4
+
+
 @pytest.mark.parametrize(
     ('name', 'value', 'error', 'words'),
     [

@@ -160,6 +160,8 @@ def test_arguments_are_refused_by_name() -> None:
             simulate_reduced(robot, q, [0.0], lambda t, q, qd: [1.0], **options)
     with pytest.raises(kd.ParameterError, match='duration is -1.0'):
         simulate_reduced(robot, q, [0.0], duration=-1.0)
+    with pytest.raises(kd.ParameterError, match='time is inf s'):
+        simulate_reduced(robot, q, [0.0], duration=0.01, time=np.inf)
 
 
 @pytest.mark.parametrize('step', [2e-3, 3.1e-3, 4e-3])

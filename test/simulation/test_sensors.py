@@ -96,3 +96,35 @@ def test_noise_of_one_quantity_does_not_change_that_of_another():
 def test_errors_that_cannot_be_are_refused_by_name(name, value):
     with pytest.raises(kd.ParameterError, match=name):
         sensors(**{name: np.array([0.0, value, 0.0])})
+
+
+@pytest.mark.parametrize('name', ERRORS)
+@pytest.mark.parametrize(
+    ('value', 'error', 'words'),
+    [
+        ([0.1], kd.ShapeError, 'has shape'),
+        (0.1, kd.ShapeError, 'has shape'),
+        ([[0.0, 0.0, 0.0]], kd.ShapeError, 'has shape'),
+        ('abc', kd.ArgumentTypeError, "'abc'"),
+        (None, kd.ArgumentTypeError, 'None'),
+    ],
+)
+def test_errors_are_one_number_for_each_joint(name, value, error, words):
+    with pytest.raises(error, match=words):
+        sensors(**{name: value})
+    listed, array = (sensors(**{name: kind([0.1, 0.0, 0.2])}) for kind in (list, np.array))
+    np.testing.assert_array_equal(listed.measure(TRUE).position, array.measure(TRUE).position)
+
+
+def test_sensors_of_another_machine_are_refused():
+    alone = JointSensors(**dict.fromkeys(ERRORS, [0.1]), seed=1)
+    with pytest.raises(kd.ShapeError, match='the plant has 3 joints, expected 1'):
+        alone.measure(TRUE)
+
+
+@pytest.mark.parametrize(
+    ('seed', 'error'), [(-1, kd.ParameterError), (None, kd.ArgumentTypeError)]
+)
+def test_seeds_are_whole_numbers(seed, error):
+    with pytest.raises(error, match='^seed is '):
+        sensors(seed)

@@ -101,11 +101,24 @@ def move_others(old: Path, new: Path, record: str, besides: str) -> None:
         if path.name not in own:
             target = new / path.name
             try:
-                path.rename(_free_name(target) if os.path.lexists(target) else target)
+                path.rename(free_name(target) if os.path.lexists(target) else target)
             except OSError as failure:
                 failures.append(failure)
     if failures:
         raise failures[0]
+
+
+def free_name(path: Path) -> Path:
+    """Return the path with ~, ~2, ~3 or so on appended, which does not exist.
+
+    Args:
+        path: a file that keeps its folder.
+    """
+    number, other = 1, path.with_name(f'{path.name}~')
+    while os.path.lexists(other):
+        number += 1
+        other = path.with_name(f'{path.name}~{number}')
+    return other
 
 
 def foreign_results(folder: Path, written: Collection[str]) -> list[str]:
@@ -129,7 +142,7 @@ def _put(
     for name in names:
         path = folder / name
         if name not in own and os.path.lexists(path):
-            other = _free_name(path)
+            other = free_name(path)
             path.rename(other)
             notes.append(f'{name} {_WHY_KEPT}: kept as {other.name}')
     # The record comes last, when all files that it lists are in place.
@@ -166,12 +179,3 @@ def _is_as(folder: Path, name: str, sha256: str) -> bool:
 def _is_any(path: Path, others: Collection[Path]) -> bool:
     """Return whether a file is one of others, under whatever name."""
     return path.exists() and any(each.exists() and path.samefile(each) for each in others)
-
-
-def _free_name(path: Path) -> Path:
-    """Return the path with ~, ~2, ~3 or so on appended, which does not exist."""
-    number, other = 1, path.with_name(f'{path.name}~')
-    while os.path.lexists(other):
-        number += 1
-        other = path.with_name(f'{path.name}~{number}')
-    return other

@@ -107,7 +107,7 @@ def write_identification(
         found: the identified model.
         model: the robot as described.
         urdf: the description's file.
-        text: its contents.
+        text: its contents, xacro expanded.
         bags: the recordings used.
         options: options of the identification.
         folder: folder to write to.

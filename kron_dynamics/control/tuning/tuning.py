@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from kron_dynamics.robot import Robot
 
 _TURN = 2.0 * np.pi
+# Rates of joint states, Hz, whose periods the parameter `state_period` takes.
+LEAST_RATE, HIGHEST_RATE = 1.0, 10_000.0
 # State timeout in periods, and its minimum in s, so that a busy computer causes no fault.
 _MISSED, _SHORTEST = 10.0, 0.05
 # Start tolerance of references as a share of the position step that saturates the efforts.
@@ -65,7 +67,7 @@ def tune(
     Args:
         robot: the machine; flexible links are part of the machine, but the law uses rigid links.
         bandwidth: natural frequency of the error, Hz; one for all joints or by joint name.
-        rate: rate of the joint states, Hz.
+        rate: rate of the joint states, 1 to 10000 Hz.
         delay: time from a state until its efforts act, s; None for one period.
         damping_ratio: damping ratio of the error.
         model_error: relative error of the model's inertias and masses, below 1.
@@ -79,7 +81,7 @@ def tune(
     flexible, robot = (robot, robot.rigid) if robot.model.is_flexible else (None, robot)
     names = robot.joint_names
     f = _bandwidths(bandwidth, names)
-    rate = _positive(rate, 'rate of the joint states', 'Hz')
+    rate = _checked_rate(rate)
     period = 1.0 / rate
     is_known = delay is not None
     delay = period if delay is None else real_number(delay, 'delay')
@@ -161,6 +163,17 @@ def _positive(value: float, name: str, unit: str) -> float:
     if not 0.0 < number < np.inf:
         raise ParameterError(f'{name} is {number:g} {unit}'.rstrip() + ', expected more than 0')
     return number
+
+
+def _checked_rate(rate: float) -> float:
+    rate = _positive(rate, 'rate of the joint states', 'Hz')
+    if LEAST_RATE <= rate <= HIGHEST_RATE:
+        return rate
+    is_period = LEAST_RATE <= 1.0 / rate <= HIGHEST_RATE
+    raise ParameterError(
+        f'rate of the joint states is {rate:g} Hz, expected {LEAST_RATE:g} to {HIGHEST_RATE:g} Hz'
+        + (f'; a period of {rate:g} s is a rate of {1.0 / rate:.4g} Hz' if is_period else '')
+    )
 
 
 def _bandwidths(bandwidth: float | Mapping[str, float], names: tuple[str, ...]) -> FloatArray:
