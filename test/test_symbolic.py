@@ -284,38 +284,6 @@ def test_latex_writes_joints_as_indices_and_rates_with_dots(stacker: SymbolicRob
     assert '3628460.5' in stacker.gravity_vector().simplified().latex()
 
 
-def arm(joints: str, link: str = 'boom') -> str:
-    """One link on a joint of the given name."""
-    return f"""<robot name="arm"><link name="base"/><link name="{link}"><inertial>
-      <origin xyz="0.5 0 0"/><mass value="2"/>
-      <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
-      <joint name="{joints}" type="continuous"><parent link="base"/><child link="{link}"/>
-      <axis xyz="0 1 0"/></joint></robot>"""
-
-
-@pytest.mark.parametrize(
-    ('joint', 'name', 'latex'),
-    [
-        ('q1', 'q1_d', r'\dot{q}_{1}'),
-        ('theta_2', 'theta_2_d', r'\dot{\theta}_{2}'),
-        ('x', 'x_d', r'\dot{x}'),
-        ('shoulder-pan joint', 'shoulder_pan_joint_d', r'\dot{q}_{\mathrm{shoulder\_pan\_joint}}'),
-    ],
-)
-def test_names_of_joints_become_symbols(joint: str, name: str, latex: str) -> None:
-    robot = kd.loads(arm(joint)).symbolic
-    assert str(robot.qd[0]) == name
-    assert robot.latex(robot.qd[0]) == latex
-
-
-def test_a_joint_named_like_a_parameter_is_not_taken_for_it() -> None:
-    robot = kd.loads(arm('m_boom')).symbolic.with_parameters('symbolic')
-    assert str(robot.q[0]) == 'm_boom'
-    assert {str(symbol) for symbol in robot.values} >= {'m_boom_', 'c_boom_x'}
-    g = robot.gravity_vector().simplified()[0]
-    assert str(g) == '-c_boom_x*g*m_boom_*cos(m_boom)'
-
-
 def test_unknown_names_are_refused(stacker: SymbolicRobot) -> None:
     with pytest.raises(kd.UnknownFrameError, match="'nowhere'"):
         stacker.frame('nowhere')

@@ -27,7 +27,8 @@ PARAMETERS = ('numeric', 'symbolic')
 class SymbolicRobot:
     """A robot in closed form: the methods of `Robot` as SymPy matrices, with vectors as columns.
 
-    Coordinate symbols have the names of the joints; time derivatives append _d, _dd, _ddd.
+    Coordinate symbols have the names of the joints; time derivatives append _d, _dd, _ddd. Names
+    that Python or SymPy reads as something else, such as 1, E or lambda, are preceded by q_.
     Entries are as the equations produce them; `SymbolicMatrix.simplified` shortens them. Numbers
     are exact: decimals of the URDF as fractions, rotations exactly orthogonal. Only robots with
     flexible links contain floats (integrals over mode shapes), which `with_parameters` can turn
@@ -68,9 +69,7 @@ class SymbolicRobot:
                 f"parameters is '{parameters}', expected one of {', '.join(PARAMETERS)}"
             )
         naming = Naming()
-        self.q, self.qd, self.qdd, self.qddd = (
-            naming.coordinates(model.joint_names, order) for order in range(4)
-        )
+        self.q, self.qd, self.qdd, self.qddd = naming.coordinates(model.joint_names)
         self.tau = tuple(naming.quantity('tau', joint) for joint in model.joint_names)
         self.tau_rate = tuple(
             naming.quantity('tau', joint, order=1) for joint in model.joint_names
