@@ -327,6 +327,18 @@ def test_simplified_forms_are_short_and_equal(expression: Any, short: Any) -> No
         assert sympy.count_ops(found) <= sympy.count_ops(sympy.expand(short))
 
 
+@pytest.mark.parametrize('k', [2, 3, 4, 100])
+def test_multiples_of_angles_get_neither_longer_nor_less_exact(k: int) -> None:
+    """As joints that mimic another have them; polynomials of the single angle lose all digits."""
+    near, far = COS(X + k * Y), COS(X) * COS(k * Y) - SIN(X) * SIN(k * Y)
+    assert simplified(near - far) == 0
+    for expression in (COS(k * X), (A + SIN(Y)) * COS(k * X), (A * COS(k * X) + SIN(X)) ** 2, far):
+        found = simplified(expression, (X, Y))
+        assert sympy.count_ops(found) <= sympy.count_ops(expression)
+        first, second = (sympy.lambdify((X, Y, A), x, 'math') for x in (expression, found))
+        assert second(0.7, 0.2, 1.5) == pytest.approx(first(0.7, 0.2, 1.5), abs=1e-13)
+
+
 def test_what_takes_too_long_comes_back_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     expression = (A + B + X + Y) ** 9 * (SIN(X) ** 2 + COS(X) ** 2)
     monkeypatch.setattr(simplification, 'MAX_OPERATIONS', 100)
