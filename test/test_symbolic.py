@@ -315,6 +315,8 @@ SIN, COS = sympy.sin, sympy.cos
         (1 / (SIN(X) ** 2 + COS(X) ** 2 + A), 1 / (1 + A)),
         (sympy.tanh(X + X * 0 + SIN(Y) ** 2 + COS(Y) ** 2), sympy.tanh(X + 1)),
         ((sympy.sqrt(2) * SIN(X) + sympy.sqrt(6)) ** 2, None),
+        (sympy.sqrt(A) * SIN(X) ** 2 + sympy.sqrt(A) * COS(X) ** 2, sympy.sqrt(A)),
+        (A / sympy.sqrt(A + SIN(X) ** 2 + COS(X) ** 2), A / sympy.sqrt(A + 1)),
     ],
     ids=str,
 )

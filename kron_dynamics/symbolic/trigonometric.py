@@ -58,7 +58,7 @@ class TrigonometricRing:
         # Replacements of the squares of generators.
         self._squares = {s: 1 - self.ring.gens[c] ** 2 for s, c in self.angles.values()}
         for item in others:
-            if item.is_Pow and item.exp == sympy.Rational(1, 2):
+            if _is_square_root(item):
                 self._squares[self._number[item]] = self.ring(QQ(int(item.base)))
         self._known: dict[Any, Any] = {}
 
