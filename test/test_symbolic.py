@@ -246,6 +246,19 @@ def test_parameters_are_named_after_links_and_joints(stacker: SymbolicRobot) -> 
     assert stacker.values == {}
 
 
+def test_links_of_a_body_count_singly_and_exactly(stacker: SymbolicRobot) -> None:
+    """The sum over links in a uniform field is the gravity of their bodies, to the last digit."""
+    link = next(body.parts[-1].links[0] for body in stacker.model.bodies if body.parts)
+    uniform = dynamics.FieldOf(lambda c: stacker.model.gravity + 0 * c)
+    forces = stacker.evaluate(dynamics.field_forces, stacker.q, uniform)
+    assert simplified(forces + stacker.gravity_vector()) == sympy.zeros(stacker.n, 1)
+    push = dynamics.Wrench(link, (0, 0, 1))
+    for function, given in ((dynamics.field_forces, uniform), (dynamics.wrench_forces, [push])):
+        tree = stacker.model
+        plain = function(tree, np.array(stacker.q, dtype=object), given)
+        assert not any(node.is_Float for entry in plain for node in nodes(sympy.sympify(entry)))
+
+
 def test_gravity_off_the_axes_has_components(robot_text: Any) -> None:
     robot = kd.loads(robot_text('planar_2r'), gravity=(1, 0, -9)).symbolic
     values = robot.with_parameters('symbolic').values

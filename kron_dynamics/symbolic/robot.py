@@ -107,7 +107,9 @@ class SymbolicRobot:
         c_link_x, inertias I_link_xx about them (of a link together with everything fixed to it),
         joint origins l_joint_x and link origins p_link_x in their bodies, gravity g (g_x, g_y, g_z
         if it is not along an axis), pitches h_joint of screws, armatures a_joint, friction d_joint
-        (viscous) and f_joint (Coulomb). Orientations, axes and mimic ratios stay numbers.
+        (viscous) and f_joint (Coulomb). Orientations, axes and mimic ratios stay numbers. So do
+        masses, mass centres and inertias of single links that are fixed to others, which count in
+        `dynamics.field_forces`, `central_field_potential` and `wrench_forces`.
 
         Flexible links have b_link_xw1, the integral of x Phi_w1 over the beam's mass, and so on;
         k_link_w1w1 and r_link_w11w11, the stiffness of small and of large bending; and o_link_x,
