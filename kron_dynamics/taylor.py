@@ -68,6 +68,8 @@ def taylor_value(derivatives: Sequence[Any], delta: ArrayLike) -> ScalarArray:
 def _value(derivatives: Sequence[Any], delta: ScalarArray, names: Sequence[str]) -> ScalarArray:
     value = _function_value(derivatives[0], names[0])
     m, p = _matrix(value).shape
+    if delta.dtype.kind == 'i' and all(np.asarray(A).dtype != object for A in derivatives):
+        delta = delta.astype(np.float64)  # powers of integers soon exceed 64 bits
     total: Any = 0
     for j in range(len(derivatives) - 1, -1, -1):
         # Here total has the shape of the derivative of order j + 1.
