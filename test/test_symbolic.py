@@ -253,9 +253,8 @@ def test_links_of_a_body_count_singly_and_exactly(stacker: SymbolicRobot) -> Non
     forces = stacker.evaluate(dynamics.field_forces, stacker.q, uniform)
     assert simplified(forces + stacker.gravity_vector()) == sympy.zeros(stacker.n, 1)
     push = dynamics.Wrench(link, (0, 0, 1))
-    for function, given in ((dynamics.field_forces, uniform), (dynamics.wrench_forces, [push])):
-        tree = stacker.model
-        plain = function(tree, np.array(stacker.q, dtype=object), given)
+    for function, acting in ((dynamics.field_forces, uniform), (dynamics.wrench_forces, [push])):
+        plain = function(stacker.model, np.array(stacker.q, dtype=object), acting)
         assert not any(node.is_Float for entry in plain for node in nodes(sympy.sympify(entry)))
 
 
@@ -295,6 +294,21 @@ def test_latex_writes_joints_as_indices_and_rates_with_dots(stacker: SymbolicRob
     assert stacker.latex(stacker.tau[0]) == r'\tau_{\mathrm{travel}}'
     assert stacker.gravity_vector()._repr_latex_().startswith(r'$\displaystyle \left[')
     assert '3628460.5' in stacker.gravity_vector().simplified().latex()
+
+
+def test_several_results_come_as_the_function_gives_them(planar: SymbolicRobot) -> None:
+    """Named tuples in named tuples, and tuples without names."""
+    terms = planar.evaluate(dynamics.linearization_terms, planar.q, planar.qd, planar.qdd)
+    assert isinstance(terms.inertia.by_y, SymbolicMatrix)
+    M, (g, V) = planar.evaluate(
+        lambda model, q: (
+            dynamics.mass_matrix(model, q),
+            (dynamics.gravity_vector(model, q), dynamics.potential_energy(model, q)),
+        ),
+        planar.q,
+    )
+    assert (M, g, V) == (planar.mass_matrix(), planar.gravity_vector(), planar.potential_energy())
+    assert simplified(terms.inertia.by_y - M) == sympy.zeros(2, 2)
 
 
 def test_unknown_names_are_refused(stacker: SymbolicRobot) -> None:

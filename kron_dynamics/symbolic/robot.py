@@ -127,7 +127,7 @@ class SymbolicRobot:
     def evaluate(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Return an equation in closed form: a matrix, or an expression if it is a scalar.
 
-        Several results are returned in the function's named tuple.
+        Several results are returned in the function's tuple or named tuple, nested ones likewise.
 
         For instance ``symbolic.evaluate(dynamics.lagrange_velocity_free_matrix, symbolic.q)``.
 
@@ -139,12 +139,12 @@ class SymbolicRobot:
             frozen(symbolic_scalars(x), (len(x),)) if isinstance(x, tuple) else x
             for x in arguments
         )
-        result = function(self.model, *vectors)
-        if isinstance(result, tuple):
-            return type(result)(*map(self._closed_form, result))
-        return self._closed_form(result)
+        return self._closed_form(function(self.model, *vectors))
 
     def _closed_form(self, result: Any) -> Any:
+        if isinstance(result, tuple):
+            parts = map(self._closed_form, result)
+            return type(result)(*parts) if hasattr(result, '_fields') else tuple(parts)
         if getattr(result, 'ndim', 0) == 0:
             return exact_expression(result)
         return SymbolicMatrix.of(result, self.notation)
