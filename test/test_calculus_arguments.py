@@ -109,6 +109,9 @@ REFUSED: list[tuple[Callable[[], Any], type[KronDynamicsError], str]] = [
     (lambda: dual.jacobian_of(lambda x: float(x[0]), X3), ArgumentTypeError, 'expected +, -, *,'),
     (lambda: dual.jacobian_of(lambda x: np.arctan2(*x[:2]), X3), ArgumentTypeError, 'expected +'),
     (lambda: dual.derivatives_of(lambda x: x, X3, -1), ParameterError, 'order is -1'),
+    (lambda: dual.jacobian_of(lambda x: 1 / x[0], [0.0, 2.0]), ParameterError, 'divides by zero'),
+    (lambda: taylor.expand(lambda: X3, X3, 1), ArgumentTypeError, 'a point of 1 vectors'),
+    (lambda: taylor.expand(lambda x, y: x, X3, 1), ArgumentTypeError, 'a point of 1 vectors'),
     (lambda: elementary.sin('pi'), ArgumentTypeError, "the argument of sin is 'pi'"),
     (lambda: elementary.cos(X3), ArgumentTypeError, 'the argument of cos is'),
     (lambda: elementary.tanh(None), ArgumentTypeError, 'the argument of tanh is None'),
@@ -171,6 +174,13 @@ def test_whole_numbers_do_not_wrap_around(kind: Any) -> None:
     exact = taylor.taylor_value([X, [X * Y, Y, 1]], whole)
     assert exact == X + 3 * X * Y + 100 * Y + 2
     assert not exact.item().atoms(sympy.Float)
+
+
+def test_derivatives_at_whole_numbers_are_those_at_floats() -> None:
+    for order in range(3):
+        whole = dual.derivatives_of(lambda x: x**-2, np.array([1, 2]), order)
+        floats = dual.derivatives_of(lambda x: x**-2, [1.0, 2.0], order)
+        np.testing.assert_equal(whole, floats)
 
 
 def test_taylor_polynomials_of_whole_numbers_do_not_overflow() -> None:
