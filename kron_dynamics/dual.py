@@ -19,7 +19,12 @@ from typing import Any
 import numpy as np
 
 from kron_dynamics.elementary import cos, sin, tanh
-from kron_dynamics.exceptions import ArgumentTypeError, KronDynamicsError, ShapeError
+from kron_dynamics.exceptions import (
+    ArgumentTypeError,
+    KronDynamicsError,
+    ParameterError,
+    ShapeError,
+)
 from kron_dynamics.scalar_arguments import at_least, function_of_numbers, scalars
 from kron_dynamics.typing import ScalarArray
 
@@ -206,6 +211,7 @@ def jacobian_of(function: Callable[[ScalarArray], Any], x: Any) -> tuple[ScalarA
     Raises:
         ArgumentTypeError: the function is not callable or uses an operation that dual numbers do
             not have; x holds no numbers.
+        ParameterError: the function divides by zero.
         ShapeError: x is not a vector, or parts of A differ in shape.
     """
     x = scalars(x, 'x')
@@ -248,10 +254,11 @@ def derivatives_of(
 
     Raises:
         ArgumentTypeError: as for `jacobian_of`.
-        ParameterError: the order is negative.
+        ParameterError: the order is negative, or the function divides by zero.
         ShapeError: as for `jacobian_of`.
     """
     order, x = at_least(order, 'order', 0), scalars(x, 'x')
+    x = x.astype(np.float64) if x.dtype.kind == 'i' else x  # for negative powers
     function_of_numbers(function, 'function')
     shape: tuple[int, ...] = ()
 
@@ -294,6 +301,8 @@ def _results(function: Callable[[ScalarArray], Any], variables: ScalarArray) -> 
     """Return a function's result as an array; explain operations that dual numbers lack."""
     try:
         results = function(variables)
+    except ZeroDivisionError as error:
+        raise ParameterError(f'function divides by zero at x ({error})') from error
     except (TypeError, AttributeError) as error:
         # Words in the messages of Python, NumPy and math for an operation that Dual lacks.
         unknown = any(words in str(error) for words in ('ufunc', 'must be real number', "'Dual'"))

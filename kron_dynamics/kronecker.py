@@ -113,10 +113,12 @@ def kronecker_power(A: ScalarArray, k: int) -> ScalarArray:
     [K] eqs. (11), (12), (34).
 
     Args:
-        A: vector, shape (n,), or matrix, shape (m, n).
+        A: vector, shape (n,), or matrix, shape (m, n). Integers become floats.
         k: 0 or more.
     """
     A = _factor(A, 'A')
+    if A.dtype.kind == 'i':
+        A = A.astype(np.float64)  # powers of integers soon exceed 64 bits
     power = np.ones((1,) * A.ndim, dtype=int)
     for _ in range(at_least(k, 'k', 0)):
         power = kronecker(power, A)

@@ -31,6 +31,8 @@ def _is_scalar(kind: type) -> bool:
 def scalars(values: object, name: str) -> ScalarArray:
     """Return numbers of any number system as an array of the same shape.
 
+    Integers become int64 (floats if one does not fit): products of smaller ones wrap around.
+
     Args:
         values: an array, lists, or a number.
         name: name of the argument, for messages.
@@ -52,6 +54,9 @@ def scalars(values: object, name: str) -> ScalarArray:
                 raise ArgumentTypeError(f'{name} is or holds {shown(wrong)}, expected numbers')
     elif kind not in 'fiu':
         raise ArgumentTypeError(f'{name} is or holds {shown(values)}, expected numbers')
+    elif kind != 'f' and array.dtype != np.int64:
+        fits = (array <= np.iinfo(np.int64).max).all()
+        return array.astype(np.int64 if fits else np.float64)
     return array
 
 

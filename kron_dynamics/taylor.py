@@ -20,6 +20,7 @@ variables.
 
 from __future__ import annotations
 
+import inspect
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -68,6 +69,8 @@ def taylor_value(derivatives: Sequence[Any], delta: ArrayLike) -> ScalarArray:
 def _value(derivatives: Sequence[Any], delta: ScalarArray, names: Sequence[str]) -> ScalarArray:
     value = _function_value(derivatives[0], names[0])
     m, p = _matrix(value).shape
+    if delta.dtype.kind == 'i' and all(np.asarray(A).dtype != object for A in derivatives):
+        delta = delta.astype(np.float64)  # powers of integers soon exceed 64 bits
     total: Any = 0
     for j in range(len(derivatives) - 1, -1, -1):
         # Here total has the shape of the derivative of order j + 1.
@@ -147,9 +150,9 @@ def expand(
         order: highest power of x - x0, 0 or more.
 
     Raises:
-        ArgumentTypeError: the function is not callable, uses an operation that dual numbers do
-            not have, or returns several arrays; x0 holds no numbers; the order is not a whole
-            number.
+        ArgumentTypeError: the function is not callable, takes another number of vectors, uses an
+            operation that dual numbers do not have, or returns several arrays; x0 holds no
+            numbers; the order is not a whole number.
         NonFiniteError: x0 holds a NaN or an infinity.
         ParameterError: the order is negative.
         ShapeError: x0 is not a vector or a tuple of vectors, or does not fit the function.
@@ -188,9 +191,18 @@ def _ends(lengths: tuple[int, ...]) -> list[int]:
 
 
 def _fits(function: Callable[..., Any], parts: Sequence[ScalarArray]) -> None:
-    """Raise if the vectors do not have the lengths that a kernel's arguments have."""
+    """Raise if there are too many or few vectors, or a kernel's have other lengths."""
     expected = getattr(function, 'lengths', None)
-    if expected is not None and [length for _, length in expected] != [len(x) for x in parts]:
+    if expected is None:
+        try:
+            inspect.signature(function).bind(*parts)
+        except ValueError:  # some functions in C have no signature
+            pass
+        except TypeError as error:
+            raise ArgumentTypeError(
+                f'function does not take a point of {len(parts)} vectors: {error}'
+            ) from None
+    elif [length for _, length in expected] != [len(x) for x in parts]:
         taken = ', '.join(f'{name} ({length},)' for name, length in expected)
         got = ', '.join(f'({len(x)},)' for x in parts)
         raise ShapeError(f'point has vectors of shape {got}, expected those of {taken}')

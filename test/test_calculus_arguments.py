@@ -109,6 +109,9 @@ REFUSED: list[tuple[Callable[[], Any], type[KronDynamicsError], str]] = [
     (lambda: dual.jacobian_of(lambda x: float(x[0]), X3), ArgumentTypeError, 'expected +, -, *,'),
     (lambda: dual.jacobian_of(lambda x: np.arctan2(*x[:2]), X3), ArgumentTypeError, 'expected +'),
     (lambda: dual.derivatives_of(lambda x: x, X3, -1), ParameterError, 'order is -1'),
+    (lambda: dual.jacobian_of(lambda x: 1 / x[0], [0.0, 2.0]), ParameterError, 'divides by zero'),
+    (lambda: taylor.expand(lambda: X3, X3, 1), ArgumentTypeError, 'a point of 1 vectors'),
+    (lambda: taylor.expand(lambda x, y: x, X3, 1), ArgumentTypeError, 'a point of 1 vectors'),
     (lambda: elementary.sin('pi'), ArgumentTypeError, "the argument of sin is 'pi'"),
     (lambda: elementary.cos(X3), ArgumentTypeError, 'the argument of cos is'),
     (lambda: elementary.tanh(None), ArgumentTypeError, 'the argument of tanh is None'),
@@ -151,6 +154,38 @@ def test_lists_and_whole_numbers_pass() -> None:
     assert kronecker.kronecker([[1, 2]], [3]).tolist() == [[3, 6]]
     assert kronecker.khang_derivative([X * Y], (X, Y)).tolist() == [[Y, X]]
     assert kronecker.khang_derivative(sympy.Matrix([[X * Y]]), [X]).tolist() == [[Y]]
+
+
+@pytest.mark.parametrize('kind', [np.int8, np.uint8, np.int32, np.uint32, np.int64, np.uint64])
+def test_whole_numbers_do_not_wrap_around(kind: Any) -> None:
+    """Every kind of them gives what floats give."""
+    whole = np.array([3, 100, 2], dtype=kind)
+
+    def results(x: Any, A: Any, H: Any) -> list[Any]:
+        products = kronecker.cross(x, x[::-1]), kronecker.kronecker(A, x)
+        powers = kronecker.skew(x), kronecker.kronecker_power(x, 12)
+        return [*products, *powers, kronecker.contract(H, x, x), taylor.taylor_value([x, A, H], x)]
+
+    given = [whole, np.full((3, 3), 7, dtype=kind), np.full((3, 9), 11, dtype=kind)]
+    for found, expected in zip(
+        results(*given), results(*(A.astype(float) for A in given)), strict=True
+    ):
+        np.testing.assert_allclose(found, expected, rtol=1e-14)
+    exact = taylor.taylor_value([X, [X * Y, Y, 1]], whole)
+    assert exact == X + 3 * X * Y + 100 * Y + 2
+    assert not exact.item().atoms(sympy.Float)
+
+
+def test_derivatives_at_whole_numbers_are_those_at_floats() -> None:
+    for order in range(3):
+        whole = dual.derivatives_of(lambda x: x**-2, np.array([1, 2]), order)
+        floats = dual.derivatives_of(lambda x: x**-2, [1.0, 2.0], order)
+        np.testing.assert_equal(whole, floats)
+
+
+def test_taylor_polynomials_of_whole_numbers_do_not_overflow() -> None:
+    value = taylor.taylor_value([1, [0], [4 * 10**18]], [5])
+    np.testing.assert_allclose(value, 1 + 4e18 * 25 / 2)
 
 
 @pytest.mark.parametrize('number', [1, np.int64(1), np.float32(1), np.uint8(1), 1.0])

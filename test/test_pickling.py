@@ -190,6 +190,16 @@ def test_closed_forms_come_back(parameters: str, robot_text: Any) -> None:
         assert other.values == closed.values
 
 
+@pytest.mark.parametrize('way', ['pickle', 'copy', 'deepcopy'])
+def test_matrices_of_closed_forms_come_back(way: str, robot_text: Any) -> None:
+    """With the LaTeX of their symbols."""
+    M = kd.loads(robot_text('planar_2r')).symbolic.mass_matrix()
+    found = WAYS[way](M)
+    assert found == M
+    assert (type(found), found.latex()) == (type(M), M.latex())
+    assert found.simplified().latex() == M.simplified().latex()
+
+
 def test_a_pickle_of_another_version_says_so(robot: kd.Robot) -> None:
     _, (kind, fingerprint, values) = robot.model.__reduce__()
     for other in (

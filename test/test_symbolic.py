@@ -246,6 +246,18 @@ def test_parameters_are_named_after_links_and_joints(stacker: SymbolicRobot) -> 
     assert stacker.values == {}
 
 
+def test_links_of_a_body_count_singly_and_exactly(stacker: SymbolicRobot) -> None:
+    """The sum over links in a uniform field is the gravity of their bodies, to the last digit."""
+    link = next(body.parts[-1].links[0] for body in stacker.model.bodies if body.parts)
+    uniform = dynamics.FieldOf(lambda c: stacker.model.gravity + 0 * c)
+    forces = stacker.evaluate(dynamics.field_forces, stacker.q, uniform)
+    assert simplified(forces + stacker.gravity_vector()) == sympy.zeros(stacker.n, 1)
+    push = dynamics.Wrench(link, (0, 0, 1))
+    for function, acting in ((dynamics.field_forces, uniform), (dynamics.wrench_forces, [push])):
+        plain = function(stacker.model, np.array(stacker.q, dtype=object), acting)
+        assert not any(node.is_Float for entry in plain for node in nodes(sympy.sympify(entry)))
+
+
 def test_gravity_off_the_axes_has_components(robot_text: Any) -> None:
     robot = kd.loads(robot_text('planar_2r'), gravity=(1, 0, -9)).symbolic
     values = robot.with_parameters('symbolic').values
@@ -284,36 +296,19 @@ def test_latex_writes_joints_as_indices_and_rates_with_dots(stacker: SymbolicRob
     assert '3628460.5' in stacker.gravity_vector().simplified().latex()
 
 
-def arm(joints: str, link: str = 'boom') -> str:
-    """One link on a joint of the given name."""
-    return f"""<robot name="arm"><link name="base"/><link name="{link}"><inertial>
-      <origin xyz="0.5 0 0"/><mass value="2"/>
-      <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
-      <joint name="{joints}" type="continuous"><parent link="base"/><child link="{link}"/>
-      <axis xyz="0 1 0"/></joint></robot>"""
-
-
-@pytest.mark.parametrize(
-    ('joint', 'name', 'latex'),
-    [
-        ('q1', 'q1_d', r'\dot{q}_{1}'),
-        ('theta_2', 'theta_2_d', r'\dot{\theta}_{2}'),
-        ('x', 'x_d', r'\dot{x}'),
-        ('shoulder-pan joint', 'shoulder_pan_joint_d', r'\dot{q}_{\mathrm{shoulder\_pan\_joint}}'),
-    ],
-)
-def test_names_of_joints_become_symbols(joint: str, name: str, latex: str) -> None:
-    robot = kd.loads(arm(joint)).symbolic
-    assert str(robot.qd[0]) == name
-    assert robot.latex(robot.qd[0]) == latex
-
-
-def test_a_joint_named_like_a_parameter_is_not_taken_for_it() -> None:
-    robot = kd.loads(arm('m_boom')).symbolic.with_parameters('symbolic')
-    assert str(robot.q[0]) == 'm_boom'
-    assert {str(symbol) for symbol in robot.values} >= {'m_boom_', 'c_boom_x'}
-    g = robot.gravity_vector().simplified()[0]
-    assert str(g) == '-c_boom_x*g*m_boom_*cos(m_boom)'
+def test_several_results_come_as_the_function_gives_them(planar: SymbolicRobot) -> None:
+    """Named tuples in named tuples, and tuples without names."""
+    terms = planar.evaluate(dynamics.linearization_terms, planar.q, planar.qd, planar.qdd)
+    assert isinstance(terms.inertia.by_y, SymbolicMatrix)
+    M, (g, V) = planar.evaluate(
+        lambda model, q: (
+            dynamics.mass_matrix(model, q),
+            (dynamics.gravity_vector(model, q), dynamics.potential_energy(model, q)),
+        ),
+        planar.q,
+    )
+    assert (M, g, V) == (planar.mass_matrix(), planar.gravity_vector(), planar.potential_energy())
+    assert simplified(terms.inertia.by_y - M) == sympy.zeros(2, 2)
 
 
 def test_unknown_names_are_refused(stacker: SymbolicRobot) -> None:
@@ -347,6 +342,8 @@ SIN, COS = sympy.sin, sympy.cos
         (1 / (SIN(X) ** 2 + COS(X) ** 2 + A), 1 / (1 + A)),
         (sympy.tanh(X + X * 0 + SIN(Y) ** 2 + COS(Y) ** 2), sympy.tanh(X + 1)),
         ((sympy.sqrt(2) * SIN(X) + sympy.sqrt(6)) ** 2, None),
+        (sympy.sqrt(A) * SIN(X) ** 2 + sympy.sqrt(A) * COS(X) ** 2, sympy.sqrt(A)),
+        (A / sympy.sqrt(A + SIN(X) ** 2 + COS(X) ** 2), A / sympy.sqrt(A + 1)),
     ],
     ids=str,
 )
@@ -357,6 +354,18 @@ def test_simplified_forms_are_short_and_equal(expression: Any, short: Any) -> No
     if short is not None:
         assert sympy.expand(found - short) == 0
         assert sympy.count_ops(found) <= sympy.count_ops(sympy.expand(short))
+
+
+@pytest.mark.parametrize('k', [2, 3, 4, 100])
+def test_multiples_of_angles_get_neither_longer_nor_less_exact(k: int) -> None:
+    """As joints that mimic another have them; polynomials of the single angle lose all digits."""
+    near, far = COS(X + k * Y), COS(X) * COS(k * Y) - SIN(X) * SIN(k * Y)
+    assert simplified(near - far) == 0
+    for expression in (COS(k * X), (A + SIN(Y)) * COS(k * X), (A * COS(k * X) + SIN(X)) ** 2, far):
+        found = simplified(expression, (X, Y))
+        assert sympy.count_ops(found) <= sympy.count_ops(expression)
+        first, second = (sympy.lambdify((X, Y, A), x, 'math') for x in (expression, found))
+        assert second(0.7, 0.2, 1.5) == pytest.approx(first(0.7, 0.2, 1.5), abs=1e-13)
 
 
 def test_what_takes_too_long_comes_back_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -145,7 +145,7 @@ def run(arguments: argparse.Namespace) -> int:
             f'--frame {link} is for {", ".join(FRAME_QUANTITIES)}, none of which --quantity names'
         )
     write, comment = (_latex, '%') if arguments.latex else (_text, '#')
-    print(f'{comment} {robot.model.name}, coordinates {", ".join(robot.joint_names)}')
+    print(f'{comment} {robot.model.name}, coordinates {_coordinates(symbolic)}')
     for quantity in quantities:
         if quantity in FRAME_QUANTITIES:
             derive_frame, name = FRAME_QUANTITIES[quantity]
@@ -168,6 +168,14 @@ def run(arguments: argparse.Namespace) -> int:
         name = symbolic.latex(symbol) if arguments.latex else str(symbol)
         print(write(symbolic, name, value))
     return 0
+
+
+def _coordinates(symbolic: SymbolicRobot) -> str:
+    """Return the symbols of the coordinates, with the joints that are not named like them."""
+    return ', '.join(
+        joint if str(symbol) == joint else f'{symbol} (joint {joint})'
+        for symbol, joint in zip(symbolic.q, symbolic.joint_names, strict=True)
+    )
 
 
 def _loops(

@@ -36,7 +36,7 @@ from kron_dynamics.dynamics.mass_matrix import mass_matrix
 from kron_dynamics.dynamics.payload import carrying
 from kron_dynamics.dynamics.regressor import inertial_parameters, regressor
 from kron_dynamics.dynamics.third_order import inverse_dynamics_rate
-from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
+from kron_dynamics.kinematics.scalars import number_vector, zeros_like
 from kron_dynamics.kinematics.tree import tree_coordinates
 from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
 
@@ -55,7 +55,7 @@ def _motion_of_the_tree(
 ) -> tuple[ScalarArray, ScalarArray, ScalarArray, ScalarArray]:
     """Return the tree's coordinates x, xd, xdd, and B with xd = B qd."""
     x, found = closed(model, q, qd)
-    return x, found.qd, found.B @ as_scalars(qdd) + found.gamma, found.B
+    return x, found.qd, found.B @ number_vector(qdd, 'qdd', model.n) + found.gamma, found.B
 
 
 @coriolis_vector.register

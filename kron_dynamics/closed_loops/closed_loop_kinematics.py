@@ -32,7 +32,7 @@ from kron_dynamics.kinematics.relative import (
     relative_jacobian,
 )
 from kron_dynamics.kinematics.relative_motion import MovingTree, moving_tree
-from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
+from kron_dynamics.kinematics.scalars import number_vector, zeros_like
 from kron_dynamics.kinematics.tree import tree_coordinates, tree_rates
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
@@ -45,6 +45,7 @@ def closed(model: ClosedLoopModel, q: ArrayLike, qd: ArrayLike) -> tuple[ScalarA
         q: positions of the drives, shape (m,), rad or m.
         qd: their rates, shape (m,).
     """
+    q, qd = number_vector(q, 'q', model.n), number_vector(qd, 'qd', model.n)
     x = model.closing(model.tree, q)
     return x, reduction(model.tree, model.closing.choice, x, qd)
 
@@ -65,14 +66,14 @@ def tree_motion(
         qdd: their second derivatives, shape (m,); None leaves those of the tree out.
         qddd: their third derivatives, shape (m,); None leaves those of the tree out.
     """
-    q, qd = as_scalars(q), as_scalars(qd)
+    q, qd = number_vector(q, 'q', model.n), number_vector(qd, 'qd', model.n)
     x, found = closed(model, q, qd)
     if qdd is None:
         return x, found.qd, None, None
-    qdd = as_scalars(qdd)
+    qdd = number_vector(qdd, 'qdd', model.n)
     if qddd is None:
         return x, found.qd, found.B @ qdd + found.gamma, None
-    qddd = as_scalars(qddd)
+    qddd = number_vector(qddd, 'qddd', model.n)
 
     def accelerations(t: ScalarArray) -> ScalarArray:
         moved = closed(model, q + t[0] * qd, qd + t[0] * qdd)[1]
@@ -85,7 +86,7 @@ def tree_motion(
 
 @tree_coordinates.register
 def _closed_tree_coordinates(model: ClosedLoopModel, q: ArrayLike) -> ScalarArray:
-    return model.closing(model.tree, q)
+    return model.closing(model.tree, number_vector(q, 'q', model.n))
 
 
 @tree_rates.register

@@ -18,7 +18,7 @@ import numpy as np
 from kron_dynamics.dynamics.composite import Inertia, body_inertias
 from kron_dynamics.kinematics.forward import joint_placements
 from kron_dynamics.kinematics.motion import FrameMotion, body_motions
-from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
+from kron_dynamics.kinematics.scalars import number_vector, zeros_like
 from kron_dynamics.kronecker import cross
 from kron_dynamics.model.rigid_model import RigidModel, rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
@@ -39,7 +39,8 @@ def acceleration_energy(model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: Arr
         qdd: second derivatives, shape (n,).
     """
     tree, at_rest = rigid_tree(model), np.zeros(3, dtype=int)
-    motions = body_motions(tree, joint_placements(tree, q), qd, qdd, None, at_rest)
+    placements = joint_placements(tree, number_vector(q, 'q', tree.n))
+    motions = body_motions(tree, placements, qd, qdd, None, at_rest)
     moved = energy_of_bodies(tree, motions, tree.per_body(body_inertias), 1)
     return moved + energy_of_rotors(tree, qdd)
 
@@ -58,7 +59,8 @@ def second_order_acceleration_energy(
         qddd: third derivatives, shape (n,).
     """
     tree, at_rest = rigid_tree(model), np.zeros(3, dtype=int)
-    motions = body_motions(tree, joint_placements(tree, q), qd, qdd, qddd, at_rest)
+    placements = joint_placements(tree, number_vector(q, 'q', tree.n))
+    motions = body_motions(tree, placements, qd, qdd, qddd, at_rest)
     moved = energy_of_bodies(tree, motions, tree.per_body(body_inertias), 2)
     return moved + energy_of_rotors(tree, qddd)
 
@@ -90,7 +92,7 @@ def energy_of_rotors(model: RobotModel, rates: ArrayLike) -> Any:
         model: the robot.
         rates: a derivative of the coordinates, shape (n,).
     """
-    rates = as_scalars(rates)
+    rates = number_vector(rates, 'rates', model.n)
     momenta = zeros_like(rates, (model.n,))
     for k in model.coordinates():
         momenta[k] += model.armature[k] * rates[k]

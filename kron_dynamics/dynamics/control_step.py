@@ -11,7 +11,7 @@ from kron_dynamics.dynamics.inverse import coriolis_vector
 from kron_dynamics.dynamics.mass_matrix import mass_matrix
 from kron_dynamics.kinematics.jacobian import jacobian
 from kron_dynamics.kinematics.motion import frame_acceleration
-from kron_dynamics.kinematics.scalars import zeros_like
+from kron_dynamics.kinematics.scalars import number_vector, zeros_like
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
@@ -46,6 +46,7 @@ def control_step(model: RobotModel, q: ArrayLike, qd: ArrayLike, link: str) -> C
     Raises:
         UnknownFrameError: the model has no such link.
     """
+    q = number_vector(q, 'q', model.n)
     at_rest = zeros_like(q, (model.n,))
     return ControlStep(
         mass_matrix(model, q),

@@ -11,7 +11,7 @@ import numpy as np
 from kron_dynamics.dynamics.composite import subtree_momenta
 from kron_dynamics.kinematics.forward import joint_placements
 from kron_dynamics.kinematics.jacobian import columns_in_body_axes
-from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
+from kron_dynamics.kinematics.scalars import number_vector, zeros_like
 from kron_dynamics.kronecker import contract_last, cross
 from kron_dynamics.model.rigid_model import rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
@@ -40,6 +40,7 @@ def velocity_free_coriolis_matrix(model: RobotModel, q: ArrayLike) -> ScalarArra
     """
     tree = rigid_tree(model)
     n = tree.n
+    q = number_vector(q, 'q', n)
     C = zeros_like(q, (n, n, n))
     placements = joint_placements(tree, q)
     momenta = subtree_momenta(tree, placements)
@@ -98,4 +99,4 @@ def coriolis_matrix(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> ScalarArr
         q: coordinates, shape (n,), rad or m.
         qd: their rates, shape (n,), 1/s.
     """
-    return contract_last(velocity_free_coriolis_matrix(model, q), as_scalars(qd))
+    return contract_last(velocity_free_coriolis_matrix(model, q), number_vector(qd, 'qd', model.n))

@@ -15,7 +15,7 @@ from kron_dynamics.dynamics.coriolis import coriolis_matrix
 from kron_dynamics.dynamics.inverse import coriolis_vector, inverse_dynamics
 from kron_dynamics.dynamics.linearization import Linearization
 from kron_dynamics.dynamics.mass_matrix import mass_matrix
-from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
+from kron_dynamics.kinematics.scalars import number_vector, zeros_like
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
@@ -66,7 +66,10 @@ def derived_coriolis_matrix(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> S
         qd: their rates, shape (n,).
     """
     # c is quadratic in qd, so half its derivative times qd is c; it is the Christoffel matrix.
-    return jacobian_of(lambda x: coriolis_vector(model, q, x), as_scalars(qd))[1] / 2
+    return (
+        jacobian_of(lambda x: coriolis_vector(model, q, x), number_vector(qd, 'qd', model.n))[1]
+        / 2
+    )
 
 
 def derived_inverse_dynamics_rate(
@@ -81,7 +84,10 @@ def derived_inverse_dynamics_rate(
         qdd: second derivatives, shape (n,).
         qddd: third derivatives, shape (n,).
     """
-    q, qd, qdd, qddd = (as_scalars(x) for x in (q, qd, qdd, qddd))
+    names = ('q', 'qd', 'qdd', 'qddd')
+    q, qd, qdd, qddd = (
+        number_vector(x, name, model.n) for x, name in zip((q, qd, qdd, qddd), names, strict=True)
+    )
 
     def efforts(t: ScalarArray) -> ScalarArray:
         return inverse_dynamics(model, q + t[0] * qd, qd + t[0] * qdd, qdd + t[0] * qddd)
@@ -101,10 +107,11 @@ def derived_linearization(
         qdd: their second derivatives, shape (n,).
     """
     n = model.n
-    accelerations = as_scalars(qdd)
+    accelerations = number_vector(qdd, 'qdd', n)
+    state = [number_vector(q, 'q', n), number_vector(qd, 'qd', n)]
 
     def efforts(state: ScalarArray) -> ScalarArray:
         return inverse_dynamics(model, state[:n], state[n:], accelerations)
 
-    effort, slopes = jacobian_of(efforts, np.concatenate([as_scalars(q), as_scalars(qd)]))
+    effort, slopes = jacobian_of(efforts, np.concatenate(state))
     return Linearization(mass_matrix(model, q), slopes[:, n:], slopes[:, :n], effort)

@@ -10,7 +10,7 @@ from typing import Any
 from kron_dynamics.dynamics.composite import body_inertias, composite_inertias
 from kron_dynamics.dynamics.mass_matrix import mass_matrix
 from kron_dynamics.kinematics.forward import joint_placements
-from kron_dynamics.kinematics.scalars import as_scalars
+from kron_dynamics.kinematics.scalars import number_vector
 from kron_dynamics.model.rigid_model import rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike
@@ -25,7 +25,7 @@ def kinetic_energy(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Any:
         q: coordinates, shape (n,), rad or m.
         qd: their rates, shape (n,).
     """
-    qd = as_scalars(qd)
+    qd = number_vector(qd, 'qd', model.n)
     return qd @ mass_matrix(model, q) @ qd / 2
 
 
@@ -40,6 +40,6 @@ def potential_energy(model: RobotModel, q: ArrayLike) -> Any:
         q: coordinates, shape (n,), rad or m.
     """
     tree = rigid_tree(model)
-    placements = joint_placements(tree, q)
+    placements = joint_placements(tree, number_vector(q, 'q', tree.n))
     composites = composite_inertias(tree, placements, tree.per_body(body_inertias))
     return -(composites[-1].first @ tree.gravity)

@@ -8,7 +8,7 @@ import numpy as np
 
 from kron_dynamics.kinematics.jacobian import jacobian
 from kron_dynamics.kinematics.relative import rotation_between
-from kron_dynamics.kinematics.scalars import as_scalars
+from kron_dynamics.kinematics.scalars import number_vector
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
@@ -40,6 +40,7 @@ def external_wrench(
     """
     A = rotation_between(model, q, model.root_link, axes or link)
     J = jacobian(model, q, link, point)
-    wrench = np.concatenate([A @ as_scalars(force), A @ as_scalars(moment)])
+    force, moment = number_vector(force, 'force', 3), number_vector(moment, 'moment', 3)
+    wrench = np.concatenate([A @ force, A @ moment])
     generalized: ScalarArray = J.T @ wrench
     return generalized

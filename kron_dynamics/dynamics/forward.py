@@ -9,7 +9,7 @@ import numpy as np
 from kron_dynamics.dynamics.inverse import bias_forces
 from kron_dynamics.dynamics.mass_matrix import mass_matrix
 from kron_dynamics.exceptions import InvalidInertiaError
-from kron_dynamics.kinematics.scalars import as_scalars, span
+from kron_dynamics.kinematics.scalars import number_vector, span
 from kron_dynamics.messages import named
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
@@ -43,9 +43,8 @@ def forward_dynamics(
     """
     if isinstance(model, RobotModel):  # not its stand-in while a kernel is traced with loops
         model.require_mass()
-    return solve_positive_definite(
-        mass_matrix(model, q), as_scalars(tau) - bias_forces(model, q, qd)
-    )
+    tau = number_vector(tau, 'tau', model.n)
+    return solve_positive_definite(mass_matrix(model, q), tau - bias_forces(model, q, qd))
 
 
 def singular_mass(model: RobotModel) -> str | None:

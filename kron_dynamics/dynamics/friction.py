@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from kron_dynamics.elementary import tanh
-from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
+from kron_dynamics.kinematics.scalars import number_vector, zeros_like
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
 
@@ -31,7 +31,7 @@ def joint_friction(model: RobotModel, qd: ArrayLike) -> ScalarArray:
     Returns:
         shape (n,), N m or N.
     """
-    qd = as_scalars(qd)
+    qd = number_vector(qd, 'qd', model.n)
     coefficients = model.per_coordinate(friction_coefficients)
     friction = zeros_like(qd, (model.n,))
     for k in model.coordinates():

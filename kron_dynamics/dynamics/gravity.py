@@ -8,7 +8,7 @@ from functools import singledispatch
 
 from kron_dynamics.dynamics.composite import subtree_momenta
 from kron_dynamics.kinematics.forward import joint_placements
-from kron_dynamics.kinematics.scalars import zeros_like
+from kron_dynamics.kinematics.scalars import number_vector, zeros_like
 from kron_dynamics.model.rigid_model import rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
@@ -26,6 +26,7 @@ def gravity_vector(model: RobotModel, q: ArrayLike) -> ScalarArray:
         q: coordinates, shape (n,), rad or m.
     """
     tree = rigid_tree(model)
+    q = number_vector(q, 'q', tree.n)
     g = zeros_like(q, (tree.n,))
     placements = joint_placements(tree, q)
     momenta = subtree_momenta(tree, placements)

@@ -14,9 +14,10 @@ import numpy as np
 from kron_dynamics.dual import derivatives_of
 from kron_dynamics.dynamics.body_matrices import link_matrices
 from kron_dynamics.exceptions import ParameterError
-from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
+from kron_dynamics.kinematics.scalars import as_scalars, number_vector, zeros_like
 from kron_dynamics.kronecker import cross, kronecker
 from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.scalar_arguments import matrix, vector
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
 
@@ -50,9 +51,19 @@ class CentralField:
     mu: float
     center: tuple[float, float, float]
 
+    def __post_init__(self) -> None:
+        """Refuse what is no number or no point.
+
+        Raises:
+            ArgumentTypeError: mu or the centre holds no numbers.
+            ShapeError: mu is not one number, or the centre has another shape.
+        """
+        vector([self.mu], 'mu', 1)
+        vector(self.center, 'center', 3)
+
     def ray(self, place: ScalarArray) -> tuple[ScalarArray, Any]:
         """Return the unit vector from the field's centre to a point, (3,), and the distance, m."""
-        ray = as_scalars(place) - np.asarray(self.center)
+        ray = number_vector(place, 'place', 3) - np.asarray(self.center)
         square = ray @ ray
         if isinstance(square, Number) and not square:  # SymPy's numbers are registered, too
             raise ParameterError('a mass centre is at the centre of the gravity field')
@@ -130,6 +141,7 @@ def field_forces(
         ModelError: the robot has flexible links or closed loops.
         ParameterError: a mass centre is at the centre of a central field.
     """
+    q = number_vector(q, 'q', model.n)
     forces = zeros_like(q, (model.n,))
     for body in link_matrices(model, q):
         forces = forces + body.mass * body.J_T.T @ field.acceleration(body.center)
@@ -184,6 +196,6 @@ def gravity_gradient_torque(
     Raises:
         ParameterError: the mass centre is at the centre of the field.
     """
-    c, R = field.ray(as_scalars(place))
-    torque: ScalarArray = 3 * field.mu / R**3 * cross(c, as_scalars(inertia) @ c)
+    (c, R), inertia = field.ray(np.asarray(place)), as_scalars(matrix(inertia, 'inertia', 3, 3))
+    torque: ScalarArray = 3 * field.mu / R**3 * cross(c, inertia @ c)
     return torque

@@ -11,7 +11,7 @@ import numpy as np
 from kron_dynamics.dynamics.composite import Wrench, regrouped_inertias
 from kron_dynamics.kinematics.forward import joint_placements
 from kron_dynamics.kinematics.motion import body_motions
-from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
+from kron_dynamics.kinematics.scalars import as_scalars, number_vector, zeros_like
 from kron_dynamics.model.rigid_model import RigidModel, rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
@@ -45,6 +45,7 @@ def bias_forces(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> ScalarArray:
         qd: their rates, shape (n,).
     """
     tree = rigid_tree(model)
+    q = number_vector(q, 'q', tree.n)
     return _newton_euler(tree, q, qd, zeros_like(q, (tree.n,)), tree.gravity)
 
 
@@ -60,13 +61,14 @@ def coriolis_vector(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> ScalarArr
         qd: their rates, shape (n,).
     """
     tree = rigid_tree(model)
+    q = number_vector(q, 'q', tree.n)
     return _newton_euler(tree, q, qd, zeros_like(q, (tree.n,)), zeros_like(q, (3,)))
 
 
 def _newton_euler(
     model: RigidModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, gravity: ScalarArray
 ) -> ScalarArray:
-    placements = joint_placements(model, q)
+    placements = joint_placements(model, number_vector(q, 'q', model.n))
     inertias = model.per_body(regrouped_inertias)
     # Gravity enters as the acceleration -gravity of the base.
     motions = body_motions(model, placements, qd, qdd, None, -gravity)
@@ -79,7 +81,7 @@ def _newton_euler(
     for k, joint in model.inward():
         tau[joint.coordinate] += wrenches[k].joint_effort(placements[k])
         wrenches[joint.parent] += wrenches[k].to_parent(placements[k])
-    accelerations = as_scalars(qdd)
+    accelerations = number_vector(qdd, 'qdd', model.n)
     for k in model.coordinates():
         tau[k] += model.armature[k] * accelerations[k]
     return tau

@@ -17,10 +17,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kron_dynamics.dynamics.body_matrices import body_matrices
-from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
+from kron_dynamics.kinematics.scalars import as_scalars, number_vector, zeros_like
 from kron_dynamics.kronecker import contract_last, skew
 from kron_dynamics.model.rigid_model import rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.scalar_arguments import matrix
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
 
@@ -77,7 +78,7 @@ def kane_bodies(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Iterator[Kane
     Raises:
         ModelError: the robot has flexible links or closed loops.
     """
-    qd = as_scalars(qd)
+    qd = number_vector(qd, 'qd', model.n)
     for body, found in zip(rigid_tree(model).bodies, body_matrices(model, q), strict=True):
         R, J_R, omega = found.rotation, found.J_R, skew(found.J_R @ qd)
         # J_w is in the rotating body axes: d(A^T J_R)/dt = A^T (dJ_R/dt - [omega x] J_R).
@@ -127,8 +128,9 @@ def kane_terms(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> KaneTerms:
     Raises:
         ModelError: the robot has flexible links or closed loops.
     """
-    qd, n = as_scalars(qd), model.n
-    state = np.concatenate([as_scalars(q), qd])
+    n = model.n
+    q, qd = number_vector(q, 'q', n), number_vector(qd, 'qd', n)
+    state = np.concatenate([q, qd])
     M, h, C = zeros_like(q, (n, n)), zeros_like(state, (n,)), zeros_like(state, (n, n))
     for body in kane_bodies(model, q, qd):
         turning = body.M @ body.J_dot + body.W @ body.M @ body.J
@@ -183,9 +185,10 @@ def kane_energy_terms(
     Raises:
         ModelError: the robot has flexible links or closed loops.
     """
-    qd, rotors = as_scalars(qd), model.armature * as_scalars(qd)
+    qd = number_vector(qd, 'qd', model.n)
+    rotors = model.armature * qd
     energy, momentum = qd @ rotors / 2, rotors
-    rate, gradient = model.armature * as_scalars(qdd), 0 * rotors
+    rate, gradient = model.armature * number_vector(qdd, 'qdd', model.n), 0 * rotors
     for body in kane_bodies(model, q, qd):
         velocity = body.velocity(qd)
         impulse = body.M @ velocity
@@ -221,8 +224,8 @@ def kane_inertia_forces(
     Raises:
         ModelError: the robot has flexible links or closed loops.
     """
-    partial = np.eye(model.n, dtype=int) if B is None else as_scalars(B)
-    forces = partial.T @ (model.armature * as_scalars(qdd))
+    partial = np.eye(model.n, dtype=int) if B is None else as_scalars(matrix(B, 'B', model.n))
+    forces = partial.T @ (model.armature * number_vector(qdd, 'qdd', model.n))
     for body in kane_bodies(model, q, qd):
         T = body.J @ partial
         forces = forces + T.T @ body.inertia_wrench(qd, qdd)

@@ -16,7 +16,7 @@ import numpy as np
 from kron_dynamics.dynamics.body_matrices import body_matrices
 from kron_dynamics.dynamics.coriolis import mass_matrix_derivative
 from kron_dynamics.dynamics.mass_matrix import mass_matrix
-from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
+from kron_dynamics.kinematics.scalars import number_vector, zeros_like
 from kron_dynamics.kronecker import (
     block_skew,
     contract_last,
@@ -36,6 +36,7 @@ def lagrange_mass_matrix(model: RobotModel, q: ArrayLike) -> ScalarArray:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
     """
+    q = number_vector(q, 'q', model.n)
     M = zeros_like(q, (model.n, model.n))
     for body in body_matrices(model, q):
         M = M + body.mass * body.J_T.T @ body.J_T + body.J_R.T @ body.inertia @ body.J_R
@@ -53,7 +54,7 @@ def lagrange_coriolis_matrix(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> 
         q: coordinates, shape (n,), rad or m.
         qd: their rates, shape (n,), 1/s.
     """
-    qd = as_scalars(qd)
+    qd = number_vector(qd, 'qd', model.n)
     dM = mass_matrix_derivative(model, q)
     N = contract_last(swap_columns(dM, model.n), qd)
     return contract_last(dM, qd) - N.T / 2
@@ -80,7 +81,7 @@ def vec_kinetic_energy(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Any:
         q: coordinates, shape (n,), rad or m.
         qd: their rates, shape (n,), 1/s.
     """
-    qd = as_scalars(qd)
+    qd = number_vector(qd, 'qd', model.n)
     return vec(mass_matrix(model, q)) @ kronecker(qd, qd) / 2
 
 
@@ -107,9 +108,10 @@ def lagrange_terms(
         qd: their rates, shape (n,), 1/s.
         qdd: their second derivatives, shape (n,).
     """
-    n, qd = model.n, as_scalars(qd)
+    n = model.n
+    qd, qdd = number_vector(qd, 'qd', n), number_vector(qdd, 'qdd', n)
     dM, square = mass_matrix_derivative(model, q), kronecker(qd, qd)
-    momentum_rate = mass_matrix(model, q) @ as_scalars(qdd) + dM @ square
+    momentum_rate = mass_matrix(model, q) @ qdd + dM @ square
     # Row i + j*n of d vec M/dq is d M[i, j]/dq; as M is symmetric, it equals row i*n + j.
     return LagrangeTerms(momentum_rate, dM.reshape(n * n, n).T @ square / 2)
 
@@ -124,7 +126,7 @@ def direct_velocity_free_matrix(model: RobotModel, q: ArrayLike) -> ScalarArray:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
     """
-    E = np.eye(model.n, dtype=int)
+    E, q = np.eye(model.n, dtype=int), number_vector(q, 'q', model.n)
     C = zeros_like(q, (model.n, model.n**2))
     for body in body_matrices(model, q):
         spin = body.inertia @ body.J_R

@@ -26,8 +26,8 @@ from kron_dynamics.dynamics.composite import (
 from kron_dynamics.dynamics.inverse import inverse_dynamics
 from kron_dynamics.dynamics.mass_matrix import mass_matrix
 from kron_dynamics.kinematics.forward import JointPlacement, joint_placements
-from kron_dynamics.kinematics.motion import FrameMotion, body_motions
-from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
+from kron_dynamics.kinematics.motion import FrameMotion, body_motions, given_rates
+from kron_dynamics.kinematics.scalars import as_scalars, number_vector, zeros_like
 from kron_dynamics.kronecker import cross, skew
 from kron_dynamics.model.rigid_model import RigidModel, rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
@@ -160,6 +160,8 @@ def _derivatives(
 ) -> tuple[ScalarArray, ScalarArray]:
     """Return D_L and K_L, shape (n, n) each."""
     n = model.n
+    q = number_vector(q, 'q', n)
+    qd, qdd = given_rates(qd, qdd, length=n)
     numbers = as_scalars(q) + as_scalars(qd) + as_scalars(qdd)
     D, K = zeros_like(numbers, (n, n)), zeros_like(numbers, (n, n))
     placements = joint_placements(model, q)

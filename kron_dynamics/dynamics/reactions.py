@@ -12,7 +12,8 @@ import numpy as np
 from kron_dynamics.dynamics.kane import kane_bodies
 from kron_dynamics.dynamics.wrenches import Wrench, body_wrenches
 from kron_dynamics.kinematics.forward import body_placements
-from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
+from kron_dynamics.kinematics.motion import given_rates
+from kron_dynamics.kinematics.scalars import number_vector, widest, zeros_like
 from kron_dynamics.kronecker import cross
 from kron_dynamics.model.rigid_model import rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
@@ -31,7 +32,9 @@ def joint_reactions(
 
     Rows [force; moment] in base axes, in the order of `model.joints`, with the moment about the
     origin of the joint's link: the Newton-Euler equations, [P] eq. (33), of the joint's subtree.
-    The component along the joint axis is the joint's effort without its rotor's inertia.
+    Its power along the joint's axis (of a screw: moment plus force times pitch), times the joint's
+    multiplier and summed over the joints of a coordinate (one and its mimic joints), is the
+    coordinate's effort without its rotor's inertia.
 
     Args:
         model: the robot.
@@ -45,11 +48,11 @@ def joint_reactions(
         UnknownFrameError: the model has no such link.
         ModelError: a wrench without a point acts on a flexible link.
     """
-    tree = rigid_tree(model)
+    tree, q = rigid_tree(model), number_vector(q, 'q', model.n)
+    qd, qdd = given_rates(qd, qdd, length=tree.n)
     placements = body_placements(tree, q)
-    state = np.concatenate([as_scalars(x) for x in (q, qd, qdd)])
-    carried = zeros_like(state, (len(tree.joints), 6))
     n_ex, f_ex = body_wrenches(tree, q, wrenches)
+    carried = zeros_like(widest(q, qd, qdd, n_ex), (len(tree.joints), 6))
     for k, body in enumerate(kane_bodies(tree, q, qd)):
         R, own = body.rotation, tree.bodies[k]
         moment, force = np.split(body.inertia_wrench(qd, qdd), 2)

@@ -12,7 +12,7 @@ import numpy as np
 from kron_dynamics.kinematics.forward import joint_placements
 from kron_dynamics.kinematics.jacobian import columns_in_body_axes
 from kron_dynamics.kinematics.motion import body_motions
-from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
+from kron_dynamics.kinematics.scalars import number_vector, widest, zeros_like
 from kron_dynamics.kronecker import skew
 from kron_dynamics.model.inertia import rotational_inertia
 from kron_dynamics.model.rigid_model import rigid_tree
@@ -67,12 +67,12 @@ def regressor(model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) ->
         qdd: their second derivatives, shape (n,).
     """
     tree = rigid_tree(model)
-    accelerations = as_scalars(qdd)
+    q, accelerations = number_vector(q, 'q', tree.n), number_vector(qdd, 'qdd', tree.n)
     placements = joint_placements(tree, q)
     motions = body_motions(tree, placements, qd, qdd, None, -tree.gravity)
     columns = columns_in_body_axes(tree, placements)
     bodies = PARAMETERS_PER_BODY * len(tree.joints)
-    Y = zeros_like(q, (tree.n, bodies + tree.n))
+    Y = zeros_like(widest(q, qd, qdd), (tree.n, bodies + tree.n))
     for k, _ in tree.outward():
         motion = motions[k]
         a, (w, wd) = motion.linear[1], motion.angular

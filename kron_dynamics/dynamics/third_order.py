@@ -18,8 +18,8 @@ from kron_dynamics.dynamics.composite import Inertia, Wrench, regrouped_inertias
 from kron_dynamics.dynamics.forward import forward_dynamics, solve_positive_definite
 from kron_dynamics.dynamics.mass_matrix import mass_matrix
 from kron_dynamics.kinematics.forward import JointPlacement, joint_placements
-from kron_dynamics.kinematics.motion import FrameMotion, body_motions
-from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
+from kron_dynamics.kinematics.motion import FrameMotion, body_motions, given_rates
+from kron_dynamics.kinematics.scalars import as_scalars, number_vector, zeros_like
 from kron_dynamics.kronecker import cross, skew
 from kron_dynamics.model.rigid_model import RigidModel, rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
@@ -65,7 +65,8 @@ def forward_jerk(
     """
     qdd = forward_dynamics(model, q, qd, tau)
     left = inverse_dynamics_rate(model, q, qd, qdd, zeros_like(q, (model.n,)))
-    return solve_positive_definite(mass_matrix(model, q), as_scalars(tau_rate) - left)
+    tau_rate = number_vector(tau_rate, 'tau_rate', model.n)
+    return solve_positive_definite(mass_matrix(model, q), tau_rate - left)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,10 +136,10 @@ class _ChangingWrench:
 def _newton_euler_rate(
     model: RigidModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike
 ) -> ScalarArray:
-    placements = joint_placements(model, q)
+    placements = joint_placements(model, number_vector(q, 'q', model.n))
     inertias = model.per_body(regrouped_inertias)
     motions = body_motions(model, placements, qd, qdd, None, -model.gravity)
-    qd, qdd, qddd = as_scalars(qd), as_scalars(qdd), as_scalars(qddd)
+    qd, qdd, qddd = given_rates(qd, qdd, qddd, length=model.n)
     rest = np.zeros(3, dtype=int)
     # Gravity's components are constant in base axes, which are at rest.
     rates = model.table(_AccelerationRate(rest, rest))

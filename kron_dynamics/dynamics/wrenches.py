@@ -12,7 +12,7 @@ import numpy as np
 from kron_dynamics.dynamics.body_matrices import body_matrices
 from kron_dynamics.exceptions import ArgumentTypeError
 from kron_dynamics.kinematics.relative import rotation_between
-from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
+from kron_dynamics.kinematics.scalars import number_vector, on_link, widest, zeros_like
 from kron_dynamics.kronecker import cross
 from kron_dynamics.messages import shown
 from kron_dynamics.model.rigid_model import RigidModel, rigid_tree
@@ -83,10 +83,11 @@ def body_wrenches(
         UnknownFrameError: the model has no such link.
         ModelError: the robot has flexible links or closed loops.
     """
-    tree = rigid_tree(model)
-    n_b, f_b = (zeros_like(q, (len(tree.bodies), 3)) for _ in range(2))
-    for wrench in wrenches:
-        k, force, moment, place = on_body(model, tree, q, wrench)
+    tree, q = rigid_tree(model), number_vector(q, 'q', model.n)
+    found = [on_body(model, tree, q, wrench) for wrench in wrenches]
+    numbers = widest(q, *(x for _, *vectors in found for x in vectors))
+    n_b, f_b = (zeros_like(numbers, (len(tree.bodies), 3)) for _ in range(2))
+    for k, force, moment, place in found:
         if k < 0:
             continue
         moment = moment + cross(place - tree.bodies[k].center_of_mass, force)
@@ -116,9 +117,10 @@ def on_body(
         raise ArgumentTypeError(f'wrenches hold {shown(wrench)}, expected a Wrench')
     frame = tree.frame(wrench.link)
     turn = frame.rotation @ rotation_between(model, q, wrench.link, wrench.axes or wrench.link)
-    force, moment = turn @ as_scalars(wrench.force), turn @ as_scalars(wrench.moment)
+    force = turn @ number_vector(wrench.force, 'force', 3)
+    moment = turn @ number_vector(wrench.moment, 'moment', 3)
     if wrench.point is not None or frame.body < 0:
-        return frame.body, force, moment, frame.locate(wrench.point)
+        return frame.body, force, moment, on_link(frame, wrench.point)
     body = tree.bodies[frame.body]
     own = [part for part in body.parts if wrench.link in part.links] or [body]
     return frame.body, force, moment, own[0].center_of_mass

@@ -13,7 +13,7 @@ import numpy as np
 from kron_dynamics.dual import jacobian_of
 from kron_dynamics.kinematics.jacobian import jacobian
 from kron_dynamics.kinematics.relative import in_axes, relative_jacobian
-from kron_dynamics.kinematics.scalars import as_scalars
+from kron_dynamics.kinematics.scalars import number_vector
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
@@ -29,7 +29,9 @@ def derived_kinematic_hessian(
         link: name of the link.
         point: in the link's frame, shape (3,), m; None for its origin.
     """
-    derivative = jacobian_of(lambda x: jacobian(model, x, link, point), as_scalars(q))[1]
+    derivative = jacobian_of(
+        lambda x: jacobian(model, x, link, point), number_vector(q, 'q', model.n)
+    )[1]
     return derivative.reshape(6, model.n**2)
 
 
@@ -42,7 +44,7 @@ def derived_jacobian_dot(model: RobotModel, q: ArrayLike, qd: ArrayLike, link: s
         qd: their rates, shape (n,).
         link: name of the link.
     """
-    q, qd = as_scalars(q), as_scalars(qd)
+    q, qd = number_vector(q, 'q', model.n), number_vector(qd, 'qd', model.n)
     along = jacobian_of(lambda t: jacobian(model, q + t[0] * qd, link), np.zeros(1))[1]
     return along[..., 0]
 
@@ -69,5 +71,7 @@ def derived_relative_hessian(
     def in_axes_of_the_reference(x: ScalarArray) -> ScalarArray:
         return relative_jacobian(model, x, link, reference, reference, point)
 
-    H = jacobian_of(in_axes_of_the_reference, as_scalars(q))[1].reshape(6, model.n**2)
+    H = jacobian_of(in_axes_of_the_reference, number_vector(q, 'q', model.n))[1].reshape(
+        6, model.n**2
+    )
     return in_axes(model, q, axes, reference, H)

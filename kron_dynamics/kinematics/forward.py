@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
+from kron_dynamics.kinematics.scalars import as_scalars, number_vector, zeros_like
 from kron_dynamics.model.joint_kinds import MOTIONS
 from kron_dynamics.model.rigid_model import RigidModel, rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
@@ -82,7 +82,7 @@ def body_placements(model: RigidModel, q: ArrayLike) -> list[BodyPlacement]:
         model: the robot.
         q: coordinates, shape (n,), rad or m; floats, SymPy expressions or traced scalars.
     """
-    placements = joint_placements(model, q)
+    placements = joint_placements(model, number_vector(q, 'q', model.n))
     none = np.zeros(3, dtype=int)
     bodies = model.table(BodyPlacement(np.eye(3, dtype=int), none, none, none))
     for k, joint in model.outward():

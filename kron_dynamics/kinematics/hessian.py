@@ -9,7 +9,7 @@ from functools import singledispatch
 from typing import Any
 
 from kron_dynamics.kinematics.jacobian import frame_columns
-from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
+from kron_dynamics.kinematics.scalars import number_vector, widest, zeros_like
 from kron_dynamics.kronecker import contract_last, cross
 from kron_dynamics.model.rigid_model import RigidModel, rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
@@ -63,7 +63,8 @@ def kinematic_hessian(
     """
     tree = rigid_tree(model)
     chain = tree.path(tree.frame(link).body)
-    return assemble_hessian(tree, q, chain, frame_columns(tree, q, link, point))
+    columns = frame_columns(tree, q, link, point)
+    return assemble_hessian(tree, widest(q, point), chain, columns)
 
 
 def translational_hessian(
@@ -91,4 +92,4 @@ def jacobian_dot(model: RobotModel, q: ArrayLike, qd: ArrayLike, link: str) -> S
     Raises:
         UnknownFrameError: the model has no such link.
     """
-    return contract_last(kinematic_hessian(model, q, link), as_scalars(qd))
+    return contract_last(kinematic_hessian(model, q, link), number_vector(qd, 'qd', model.n))

@@ -9,7 +9,7 @@ from functools import singledispatch
 from typing import Any, NamedTuple
 
 from kron_dynamics.kinematics.forward import BodyPlacement, JointPlacement, body_placements
-from kron_dynamics.kinematics.scalars import zeros_like
+from kron_dynamics.kinematics.scalars import on_link, widest, zeros_like
 from kron_dynamics.kronecker import cross
 from kron_dynamics.model.rigid_model import RigidModel, rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
@@ -102,7 +102,7 @@ def frame_columns(
     """
     frame = model.frame(link)
     bodies = body_placements(model, q)
-    offset = bodies[frame.body].rotation @ frame.locate(point)
+    offset = bodies[frame.body].rotation @ on_link(frame, point)
     return body_columns(model, bodies, frame.body, offset)
 
 
@@ -146,7 +146,8 @@ def jacobian(
     """
     tree = rigid_tree(model)
     chain = tree.path(tree.frame(link).body)
-    return assemble_jacobian(tree, q, chain, frame_columns(tree, q, link, point))
+    columns = frame_columns(tree, q, link, point)
+    return assemble_jacobian(tree, widest(q, point), chain, columns)
 
 
 def translational_jacobian(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from kron_dynamics.kinematics.forward import JointPlacement, body_placements, joint_placements
-from kron_dynamics.kinematics.scalars import as_scalars
+from kron_dynamics.kinematics.scalars import number_vector, on_link
 from kron_dynamics.kronecker import cross, skew
 from kron_dynamics.model.rigid_model import RigidModel, rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
@@ -154,7 +154,7 @@ def body_motions(
         qddd: third derivatives, shape (n,); None leaves the jerks out.
         base_acceleration: acceleration of the base, shape (3,), base axes, m/s^2.
     """
-    rates = given_rates(qd, qdd, qddd)
+    rates = given_rates(qd, qdd, qddd, length=model.n)
     motions = model.table(motion_of_base(len(rates), base_acceleration))
     for k, joint in model.outward():
         c = joint.coordinate
@@ -162,9 +162,19 @@ def body_motions(
     return motions
 
 
-def given_rates(*rates: ArrayLike | None) -> list[ScalarArray]:
-    """Return the derivatives of the coordinates that are not None, shape (n,) each."""
-    return [as_scalars(rate) for rate in rates if rate is not None]
+def given_rates(*rates: ArrayLike | None, length: int | None = None) -> list[ScalarArray]:
+    """Return the derivatives of the coordinates that are not None, shape (n,) each.
+
+    Args:
+        rates: first, second and third derivatives, in this order; the last may be left out.
+        length: n; None allows any.
+
+    Raises:
+        ArgumentTypeError: a derivative holds no numbers.
+        ShapeError: a derivative has another shape.
+    """
+    named = zip(('qd', 'qdd', 'qddd'), rates, strict=False)
+    return [number_vector(rate, name, length) for name, rate in named if rate is not None]
 
 
 def motion_of_base(orders: int, acceleration: ScalarArray | None = None) -> FrameMotion:
@@ -205,9 +215,10 @@ def frame_motion(
     """
     tree = rigid_tree(model)
     frame = tree.frame(link)
+    q = number_vector(q, 'q', tree.n)
     motions = body_motions(tree, joint_placements(tree, q), qd, qdd, qddd, np.zeros(3, dtype=int))
     rotation = body_placements(tree, q)[frame.body].rotation
-    return motions[frame.body].carried(frame.locate(point)).turned(rotation)
+    return motions[frame.body].carried(on_link(frame, point)).turned(rotation)
 
 
 def frame_velocity(

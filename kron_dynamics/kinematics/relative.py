@@ -17,7 +17,7 @@ import numpy as np
 from kron_dynamics.kinematics.forward import JointPlacement, joint_placements
 from kron_dynamics.kinematics.hessian import assemble_hessian
 from kron_dynamics.kinematics.jacobian import Column, assemble_jacobian
-from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
+from kron_dynamics.kinematics.scalars import number_vector, on_link, widest, zeros_like
 from kron_dynamics.kronecker import block_skew, kronecker
 from kron_dynamics.model.rigid_model import RigidModel, rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
@@ -45,8 +45,9 @@ def placed_tree(model: RobotModel, q: ArrayLike) -> PlacedTree:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
     """
-    tree, q = rigid_tree(model), as_scalars(q)
-    if isinstance(q, np.ndarray) and q.dtype == np.float64 and q.ndim == 1:
+    tree = rigid_tree(model)
+    q = number_vector(q, 'q', tree.n)
+    if isinstance(q, np.ndarray) and q.dtype == np.float64:
         return PlacedTree(tree, _placements_at(tree, q.tobytes()))
     return PlacedTree(tree, joint_placements(tree, q))
 
@@ -103,7 +104,7 @@ def _branches(
             place = place + turn @ placed.offset
             turn = turn @ placed.rotation
             origins.append(place)
-        end = place + turn @ frame.locate(at)
+        end = place + turn @ on_link(frame, at)
         branches.append(_Branch(path, columns, origins, turn @ frame.rotation, end))
     return branches
 
@@ -193,12 +194,12 @@ def relative_pose(
     to_axes = up.rotation.T
     if axes is not None and axes != reference:
         to_axes = rotation_between(model, q, axes, reference) @ to_axes
-    return _pose(q, up, down, to_axes)
+    return _pose(widest(q, point), up, down, to_axes)
 
 
-def _pose(q: ArrayLike, up: _Branch, down: _Branch, to_axes: ScalarArray) -> ScalarArray:
+def _pose(numbers: ScalarArray, up: _Branch, down: _Branch, to_axes: ScalarArray) -> ScalarArray:
     """Return `relative_pose` from both branches and the rotation into the axes of the result."""
-    pose = zeros_like(q, (4, 4))
+    pose = zeros_like(numbers, (4, 4))
     pose[:3, :3], pose[:3, 3], pose[3, 3] = (
         to_axes @ down.rotation,
         to_axes @ (down.end - up.end),
@@ -251,7 +252,8 @@ def relative_jacobian(
         UnknownFrameError: the model has no such link.
     """
     tree = rigid_tree(model)
-    J = assemble_jacobian(tree, q, *relative_columns(tree, q, link, reference, point))
+    chain, columns = relative_columns(tree, q, link, reference, point)
+    J = assemble_jacobian(tree, widest(q, point), chain, columns)
     return in_axes(model, q, axes, reference, J)
 
 
@@ -274,8 +276,9 @@ def relative_pose_and_jacobian(
         pose = relative_pose(model, q, link, reference, point=point)
         return pose, relative_jacobian(model, q, link, reference, point=point)
     up, down = _branches(model, q, link, reference, point)
-    J = assemble_jacobian(model, q, *_columns(up, down))
-    return _pose(q, up, down, up.rotation.T), J
+    numbers = widest(q, point)
+    J = assemble_jacobian(model, numbers, *_columns(up, down))
+    return _pose(numbers, up, down, up.rotation.T), J
 
 
 @singledispatch
@@ -306,7 +309,8 @@ def relative_hessian(
         UnknownFrameError: the model has no such link.
     """
     tree = rigid_tree(model)
-    H = assemble_hessian(tree, q, *relative_columns(tree, q, link, reference, point))
+    chain, columns = relative_columns(tree, q, link, reference, point)
+    H = assemble_hessian(tree, widest(q, point), chain, columns)
     return in_axes(model, q, axes, reference, H)
 
 

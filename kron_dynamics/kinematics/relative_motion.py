@@ -13,6 +13,7 @@ import numpy as np
 from kron_dynamics.kinematics.forward import JointPlacement, joint_placements
 from kron_dynamics.kinematics.motion import FrameMotion, given_rates, motion_of_base
 from kron_dynamics.kinematics.relative import rotation_between
+from kron_dynamics.kinematics.scalars import number_vector, on_link
 from kron_dynamics.model.rigid_model import RigidModel, rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.model.traversal import paths_apart
@@ -52,8 +53,8 @@ def moving_tree(
         qddd: third derivatives, shape (n,); None leaves the jerks out.
     """
     tree = rigid_tree(model)
-    rates = given_rates(qd, qdd, qddd)
-    placements = joint_placements(tree, q)
+    rates = given_rates(qd, qdd, qddd, length=tree.n)
+    placements = joint_placements(tree, number_vector(q, 'q', tree.n))
 
     def moved(k: int, before: FrameMotion) -> FrameMotion:
         c = tree.joints[k].coordinate
@@ -105,7 +106,7 @@ def relative_motion(
         for k in path:
             motion, placed = moved(k, motion), placements[k]
             turn, place = turn @ placed.rotation, place + turn @ placed.offset
-        r = frame.locate(at)
+        r = on_link(frame, at)
         ends.append((motion.carried(r).turned(turn), turn @ frame.rotation, place + turn @ r))
     (observer, own, start), (seen, _, end) = ends
     relative = seen.seen_from(observer, end - start).turned(own.T)

@@ -18,7 +18,7 @@ from kron_dynamics.kinematics.exponentials import (
     leibniz,
     screw_exponential_derivatives,
 )
-from kron_dynamics.kinematics.scalars import zeros_like
+from kron_dynamics.kinematics.scalars import number_vector, widest, zeros_like
 from kron_dynamics.kinematics.screw_poses import joint_position
 from kron_dynamics.kinematics.screws import joint_screws, zero_pose
 from kron_dynamics.model.rigid_model import rigid_tree
@@ -45,8 +45,10 @@ def screw_jacobian(
         ShapeError: an array has another shape.
         UnknownFrameError: the model has no such link.
     """
-    J = zeros_like(q, (6, model.n))
-    for joint, (column,) in _columns(model, q, (), link, point):
+    q = number_vector(q, 'q', model.n)
+    columns = list(_columns(model, q, (), link, point))
+    J = zeros_like(widest(q, point), (6, model.n))
+    for joint, (column,) in columns:
         J[:, joint.coordinate] += joint.multiplier * column
     return J
 
@@ -137,6 +139,7 @@ def _twist_derivative(
     point: ArrayLike | None,
 ) -> ScalarArray:
     """Return the time derivative of [v; omega] of order ``len(rates) - 1``."""
+    q = number_vector(q, 'q', model.n)
     names = ('qd', 'qdd', 'qddd')
     moving = [vector(rate, name, model.n) for rate, name in zip(rates, names, strict=False)]
     total = zeros_like(q, (6,))
@@ -148,7 +151,7 @@ def _twist_derivative(
 
 def _columns(
     model: RobotModel,
-    q: ArrayLike,
+    q: ScalarArray,
     rates: Sequence[ScalarArray],
     link: str,
     point: ArrayLike | None,
@@ -159,7 +162,7 @@ def _columns(
     joints, and y_i the point moved by this joint and all later ones, y_i = exp(A_i q_i) y_(i+1).
     """
     tree = rigid_tree(model)
-    frame, screws, q = tree.frame(link), joint_screws(tree), vector(q, 'q', model.n)
+    frame, screws = tree.frame(link), joint_screws(tree)
     path = list(tree.path_to(frame.body))
     orders = range(len(rates) + 1)
     exponentials = [

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from functools import singledispatch
 
-from kron_dynamics.kinematics.scalars import as_scalars
+from kron_dynamics.kinematics.scalars import number_vector
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
@@ -19,7 +19,7 @@ def tree_coordinates(model: RobotModel, q: ArrayLike) -> ScalarArray:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
     """
-    return as_scalars(q)
+    return number_vector(q, 'q', model.n)
 
 
 @singledispatch
@@ -31,4 +31,5 @@ def tree_rates(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> ScalarArray:
         q: coordinates, shape (n,), rad or m.
         qd: their rates, shape (n,).
     """
-    return as_scalars(qd)
+    number_vector(q, 'q', model.n)  # checked as where they matter
+    return number_vector(qd, 'qd', model.n)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from kron_dynamics.kinematics.hessian import jacobian_dot, kinematic_hessian
 from kron_dynamics.kinematics.jacobian import jacobian, rotational_jacobian
 from kron_dynamics.kinematics.relative import rotation_between
-from kron_dynamics.kinematics.scalars import as_scalars
+from kron_dynamics.kinematics.scalars import number_vector
 from kron_dynamics.kronecker import contract_last, skew
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
@@ -73,7 +73,7 @@ def body_angular_velocity_gradient(
         UnknownFrameError: the model has no such link.
     """
     J = body_angular_jacobian(model, q, link)
-    gradient: ScalarArray = skew(J @ as_scalars(qd)) @ J
+    gradient: ScalarArray = skew(J @ number_vector(qd, 'qd', model.n)) @ J
     return body_angular_jacobian_dot(model, q, qd, link) + gradient
 
 
@@ -94,7 +94,7 @@ def angular_velocity_gradient(
         UnknownFrameError: the model has no such link.
     """
     J = rotational_jacobian(model, q, link)
-    turning: ScalarArray = skew(J @ as_scalars(qd)) @ J
+    turning: ScalarArray = skew(J @ number_vector(qd, 'qd', model.n)) @ J
     return jacobian_dot(model, q, qd, link)[3:] - turning
 
 
@@ -115,7 +115,9 @@ def velocity_gradient(
     Raises:
         UnknownFrameError: the model has no such link.
     """
-    return contract_last(kinematic_hessian(model, q, link, point)[:3], as_scalars(qd))
+    return contract_last(
+        kinematic_hessian(model, q, link, point)[:3], number_vector(qd, 'qd', model.n)
+    )
 
 
 def body_velocity_gradient(
@@ -137,6 +139,6 @@ def body_velocity_gradient(
     """
     A = rotation_between(model, q, model.root_link, link)
     J = jacobian(model, q, link, point)
-    turning = skew(J[:3] @ as_scalars(qd)) @ J[3:]
+    turning = skew(J[:3] @ number_vector(qd, 'qd', model.n)) @ J[3:]
     gradient: ScalarArray = A.T @ (velocity_gradient(model, q, qd, link, point) + turning)
     return gradient

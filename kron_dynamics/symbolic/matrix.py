@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
 import sympy
 
 from kron_dynamics.symbolic.exact import exact_number
@@ -95,6 +96,10 @@ class SymbolicMatrix(sympy.ImmutableDenseMatrix):  # type: ignore[misc]  # SymPy
         matrix = cls(rows)
         matrix.notation = notation
         return matrix
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy with the notation."""
+        return type(self).of, (np.array(self.tolist(), dtype=object), dict(self.notation))
 
     def simplified(self) -> SymbolicMatrix:
         """Return the matrix with each entry simplified; see `simplified`."""

@@ -96,7 +96,7 @@ def exact_model(
     Rotations, axes, mimic ratios, limits and everything that is 0 stay numbers. Symbols, named
     after their link or joint, are: mass m, mass centre c, inertia I about it, joint origin l in
     the parent body, link origin p in its body, pitch h of a screw, armature a, viscous friction d,
-    Coulomb friction f; gravity is g.
+    Coulomb friction f; gravity is g. Single links of a body of several stay numbers.
 
     Args:
         model: model of floats.
@@ -160,6 +160,15 @@ def _body(body: Body, link: str, parameters: Parameters) -> Body:
         mass=parameters.of(mass, 'm', link),
         center_of_mass=parameters.vector(center, 'c', link),
         inertia=parameters.inertia(inertia, link),
+        parts=tuple(
+            replace(
+                part,
+                mass=exact_number(part.mass),
+                center_of_mass=exact_array(part.center_of_mass),
+                inertia=exact_array(part.inertia),
+            )
+            for part in body.parts
+        ),
     )
 
 

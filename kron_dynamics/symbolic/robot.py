@@ -27,7 +27,8 @@ PARAMETERS = ('numeric', 'symbolic')
 class SymbolicRobot:
     """A robot in closed form: the methods of `Robot` as SymPy matrices, with vectors as columns.
 
-    Coordinate symbols have the names of the joints; time derivatives append _d, _dd, _ddd.
+    Coordinate symbols have the names of the joints; time derivatives append _d, _dd, _ddd. Names
+    that Python or SymPy reads as something else, such as 1, E or lambda, are preceded by q_.
     Entries are as the equations produce them; `SymbolicMatrix.simplified` shortens them. Numbers
     are exact: decimals of the URDF as fractions, rotations exactly orthogonal. Only robots with
     flexible links contain floats (integrals over mode shapes), which `with_parameters` can turn
@@ -68,9 +69,7 @@ class SymbolicRobot:
                 f"parameters is '{parameters}', expected one of {', '.join(PARAMETERS)}"
             )
         naming = Naming()
-        self.q, self.qd, self.qdd, self.qddd = (
-            naming.coordinates(model.joint_names, order) for order in range(4)
-        )
+        self.q, self.qd, self.qdd, self.qddd = naming.coordinates(model.joint_names)
         self.tau = tuple(naming.quantity('tau', joint) for joint in model.joint_names)
         self.tau_rate = tuple(
             naming.quantity('tau', joint, order=1) for joint in model.joint_names
@@ -108,7 +107,9 @@ class SymbolicRobot:
         c_link_x, inertias I_link_xx about them (of a link together with everything fixed to it),
         joint origins l_joint_x and link origins p_link_x in their bodies, gravity g (g_x, g_y, g_z
         if it is not along an axis), pitches h_joint of screws, armatures a_joint, friction d_joint
-        (viscous) and f_joint (Coulomb). Orientations, axes and mimic ratios stay numbers.
+        (viscous) and f_joint (Coulomb). Orientations, axes and mimic ratios stay numbers. So do
+        masses, mass centres and inertias of single links that are fixed to others, which count in
+        `dynamics.field_forces`, `central_field_potential` and `wrench_forces`.
 
         Flexible links have b_link_xw1, the integral of x Phi_w1 over the beam's mass, and so on;
         k_link_w1w1 and r_link_w11w11, the stiffness of small and of large bending; and o_link_x,
@@ -126,7 +127,7 @@ class SymbolicRobot:
     def evaluate(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Return an equation in closed form: a matrix, or an expression if it is a scalar.
 
-        Several results are returned in the function's named tuple.
+        Several results are returned in the function's tuple or named tuple, nested ones likewise.
 
         For instance ``symbolic.evaluate(dynamics.lagrange_velocity_free_matrix, symbolic.q)``.
 
@@ -138,12 +139,12 @@ class SymbolicRobot:
             frozen(symbolic_scalars(x), (len(x),)) if isinstance(x, tuple) else x
             for x in arguments
         )
-        result = function(self.model, *vectors)
-        if isinstance(result, tuple):
-            return type(result)(*map(self._closed_form, result))
-        return self._closed_form(result)
+        return self._closed_form(function(self.model, *vectors))
 
     def _closed_form(self, result: Any) -> Any:
+        if isinstance(result, tuple):
+            parts = map(self._closed_form, result)
+            return type(result)(*parts) if hasattr(result, '_fields') else tuple(parts)
         if getattr(result, 'ndim', 0) == 0:
             return exact_expression(result)
         return SymbolicMatrix.of(result, self.notation)

@@ -3,8 +3,8 @@
 """Simplification of trigonometric polynomials in bounded time.
 
 An expression is expanded with sin^2 = 1 - cos^2, so that zeros are recognized exactly. The
-candidates are the result, and the result with sums of neighbouring angles as variables, which are
-shorter for parallel joints. In each candidate
+candidates are the expression itself, the result, and the result with sums of neighbouring angles
+as variables, which are shorter for parallel joints. In each candidate but the first
 
 - A - A cos^2 x        becomes  A sin^2 x,
 - A cos x cos y - A sin x sin y  becomes  A cos(x + y), and so on for the four addition theorems,
@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import reduce
+from itertools import islice
 from typing import Any
 
 import sympy
@@ -51,7 +52,7 @@ def simplified(expression: Any, order: Sequence[Any] = ()) -> Any:
     for entry in entries:
         if entry not in forms:
             try:
-                forms[entry] = _shortest_form(ring, ring.polynomial(entry), order)
+                forms[entry] = _shorter(entry, _shortest_form(ring, ring.polynomial(entry), order))
             except TooLarge:
                 forms[entry] = entry
     if not is_matrix:
@@ -72,6 +73,17 @@ def _shortest_form(ring: TrigonometricRing, polynomial: Any, order: Sequence[Any
             for run in _runs(used):
                 forms.append(_form(ring, *_with_sums(ring, polynomial, run)))
     return min(forms, key=sympy.count_ops)
+
+
+def _shorter(entry: Any, form: Any) -> Any:
+    """Return an entry instead of its form if it has fewer operations."""
+    operations = sympy.count_ops(form)
+    # The entry's parts are counted only as far as they matter: shared ones, which closed forms of
+    # flexible links have, occur exponentially often. An operation has at most 4 parts.
+    most = 4 * (operations + 1)
+    if sum(1 for _ in islice(sympy.preorder_traversal(entry), most)) == most:
+        return form
+    return entry if sympy.count_ops(entry) < operations else form
 
 
 def _runs(angles: Sequence[Any]) -> Iterator[Sequence[Any]]:

@@ -3,7 +3,8 @@
 """Expressions as polynomials in sines, cosines and symbols, in a canonical form.
 
 Sines have a power of at most 1 (sin^2 = 1 - cos^2), and so do square roots, so that an expression
-is zero exactly if its polynomial is.
+is zero exactly if its polynomial is. Only high multiples of an angle, such as those of joints that
+mimic another one, are angles of their own.
 """
 
 from __future__ import annotations
@@ -15,6 +16,10 @@ import sympy
 from sympy.polys.domains import QQ
 from sympy.polys.orderings import lex
 from sympy.polys.rings import PolyRing
+
+# Sines of higher multiples are no polynomials of those of the angle: that of cos 100 x has
+# coefficients of 1e37, which leave no digit of floats.
+_HIGHEST_MULTIPLE = 3
 
 
 class TooLarge(Exception):  # noqa: N818  # internal: always caught
@@ -53,7 +58,7 @@ class TrigonometricRing:
         # Replacements of the squares of generators.
         self._squares = {s: 1 - self.ring.gens[c] ** 2 for s, c in self.angles.values()}
         for item in others:
-            if item.is_Pow and item.exp == sympy.Rational(1, 2):
+            if _is_square_root(item):
                 self._squares[self._number[item]] = self.ring(QQ(int(item.base)))
         self._known: dict[Any, Any] = {}
 
@@ -69,9 +74,10 @@ class TrigonometricRing:
                 continue
             seen.add(node)
             if node.func in (sympy.sin, sympy.cos):
-                if _is_sum_of_symbols(node.args[0]):
-                    self._expanded[node] = sympy.expand_trig(node)
-                    waiting.append(self._expanded[node])
+                expanded = _expanded(node)
+                if expanded != node:
+                    self._expanded[node] = expanded
+                    waiting.append(expanded)
                 else:
                     angles[node.args[0]] = None
             elif node.is_Add or node.is_Mul:
@@ -180,11 +186,16 @@ class TrigonometricRing:
         return polynomial
 
 
-def _is_sum_of_symbols(angle: Any) -> bool:
-    """Return whether an angle is an integer combination of symbols, to be expanded in them."""
-    terms = [term.as_coeff_Mul() for term in sympy.Add.make_args(angle)]
-    whole = all(number.is_Integer and item.is_Symbol for number, item in terms)
-    return whole and not angle.is_Symbol
+def _expanded(node: Any) -> Any:
+    """Return a sine or cosine of an integer combination of symbols in terms of their own."""
+    terms = [term.as_coeff_Mul() for term in sympy.Add.make_args(node.args[0])]
+    if not all(number.is_Integer and item.is_Symbol for number, item in terms):
+        return node
+    alone = {
+        sympy.Dummy(): number * item for number, item in terms if abs(number) > _HIGHEST_MULTIPLE
+    }
+    kept = (number * item for number, item in terms if abs(number) <= _HIGHEST_MULTIPLE)
+    return sympy.expand_trig(node.func(sympy.Add(*kept, *alone))).xreplace(alone)
 
 
 def _is_square_root(node: Any) -> bool:

@@ -13,7 +13,14 @@ from hypothesis import strategies as st
 from public_vectors import cases_of
 
 import kron_dynamics as kd
-from kron_dynamics.dynamics import Wrench, external_wrench, inverse_dynamics, wrench_forces
+from kron_dynamics.dynamics import (
+    Wrench,
+    external_wrench,
+    inverse_dynamics,
+    joint_reactions,
+    wrench_forces,
+)
+from kron_dynamics.kinematics.forward import body_placements
 from kron_dynamics.model import load_model
 
 
@@ -65,3 +72,23 @@ def test_what_is_no_wrench_is_refused(model: Any, state: Any) -> None:
         wrench_forces(model, state.q, ['tip'])  # type: ignore[list-item]
     with pytest.raises(kd.UnknownFrameError, match="link 'nowhere' does not exist"):
         wrench_forces(model, state.q, [Wrench('nowhere', np.zeros(3))])
+
+
+@pytest.mark.parametrize('name', ['gripper', 'screws'])
+def test_reactions_along_the_axes_are_the_efforts(
+    name: str, robot_text: Any, rng: np.random.Generator, assert_close: Any
+) -> None:
+    """Of joints that mimic others and of screws, too; less the efforts of the rotors."""
+    model = load_model(robot_text(name))
+    q, qd, qdd = rng.normal(size=(3, model.n))
+    wrenches = [Wrench(model.tip_link, (1.0, -2.0, 3.0), (0.5, 0.0, -1.0))]
+    rows = joint_reactions(model, q, qd, qdd, wrenches)
+    tau = model.armature * qdd
+    bodies = body_placements(model, q)
+    for joint, placed, row in zip(model.joints, bodies, rows, strict=False):
+        axis = np.asarray(placed.rotation @ joint.axis)
+        turns, slides = placed.angular_axis @ placed.angular_axis > 0.0, joint.pitch
+        moved = row[3:] @ axis + slides * row[:3] @ axis if turns else row[:3] @ axis
+        tau[joint.coordinate] += joint.multiplier * moved
+    expected = inverse_dynamics(model, q, qd, qdd) - wrench_forces(model, q, wrenches)
+    assert_close(tau, expected, 1e-11, floor=1e-9)
