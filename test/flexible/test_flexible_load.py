@@ -102,6 +102,19 @@ def test_children_ride_on_their_sections() -> None:
     np.testing.assert_allclose(fixed.frame('bracket').pose(q)[:3, 3], [0.1, 0, 0.5], atol=1e-15)
 
 
+def test_points_of_a_link_that_bends_are_refused() -> None:
+    """A frame is fixed to the root: of the points on the beam it would ignore the bending."""
+    robot = pole()
+    frame, q = robot.frame('pole'), np.array([0.2, 0.01, 0.02])
+    for seen in (frame, robot.symbolic.frame('pole')):
+        with pytest.raises(ModelError, match=r"'pole' bends at the point \[0.1, 0.0, 0.5\]"):
+            seen.relative_to('ground', point=(0.1, 0, 0.5))
+    behind = frame.relative_to('ground', point=(0.1, 0, -0.5)).pose(q)
+    np.testing.assert_allclose(behind[:3, 3], frame.pose(q)[:3] @ [0.1, 0, -0.5, 1], atol=1e-15)
+    lamp = robot.frame('lamp').relative_to('pole', point=(0, 0, 0.1)).pose(q)
+    assert np.abs(lamp[:2, 3]).min() > 0.01
+
+
 def test_loaded_modes_know_what_the_link_carries() -> None:
     robot = pole(modes={'v': 2}, mass_per_length=1.5)
     (link,) = robot.model.flexible_links
