@@ -8,9 +8,10 @@ from typing import Any
 
 from kron_dynamics import dynamics, kinematics
 from kron_dynamics.arguments import finite_array, instance
-from kron_dynamics.exceptions import ShapeError
+from kron_dynamics.exceptions import ModelError, ShapeError
 from kron_dynamics.kernels import KernelCollection
 from kron_dynamics.kernels.compiled import compiled, prepare, state_without_kernels
+from kron_dynamics.messages import named
 from kron_dynamics.model import RobotModel
 from kron_dynamics.typing import ArrayLike, FloatArray
 
@@ -66,8 +67,10 @@ class RobotFrame:
             UnknownFrameError: the robot has no such link.
             ShapeError: the point has another shape.
             NonFiniteError: the point holds a NaN or an infinity.
+            ModelError: the point is on the beam of a flexible link; a link attached there moves
+                with it.
         """
-        place = relative_place(self.model, reference, axes, point)
+        place = relative_place(self.model, self.name, reference, axes, point)
         return RelativeFrame(self.name, *place, self.model, self._kernels)
 
     @compiled
@@ -154,7 +157,7 @@ class RobotFrame:
 
 
 def relative_place(
-    model: RobotModel, reference: str, axes: str | None, point: ArrayLike | None
+    model: RobotModel, link: str, reference: str, axes: str | None, point: ArrayLike | None
 ) -> tuple[str, str, tuple[float, float, float]]:
     """Return the arguments of `RobotFrame.relative_to`, checked and with defaults filled in.
 
@@ -163,14 +166,20 @@ def relative_place(
         UnknownFrameError: the robot has no such link.
         ShapeError: the point has another shape.
         NonFiniteError: the point holds a NaN or an infinity.
+        ModelError: the link bends there.
     """
     axes = reference if axes is None else axes
-    for name, link in (('reference', reference), ('axes', axes)):
-        instance(link, str, name, 'the name of a link')
-        model.frame(link)
+    for name, seen in (('reference', reference), ('axes', axes)):
+        instance(seen, str, name, 'the name of a link')
+        model.frame(seen)
     place = finite_array((0.0, 0.0, 0.0) if point is None else point, 'point')
     if place.shape != (3,):
         raise ShapeError(f'point has shape {place.shape}, expected (3,)')
+    if place.any() and model.bends_at(link, place):
+        raise ModelError(
+            f'{named("link", link)} bends at the point {place.tolist()}, expected a link that is '
+            f'fixed to it there'
+        )
     x, y, z = place.tolist()
     return reference, axes, (x, y, z)
 

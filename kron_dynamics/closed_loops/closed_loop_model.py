@@ -18,7 +18,7 @@ from kron_dynamics.exceptions import ModelWarning
 from kron_dynamics.messages import named
 from kron_dynamics.model.joint_kinds import MODAL
 from kron_dynamics.model.robot_model import Joint, RobotModel, read_only
-from kron_dynamics.typing import FloatArray
+from kron_dynamics.typing import ArrayLike, FloatArray
 
 _PER_COORDINATE = ('velocity_limit', 'effort_limit', 'damping', 'friction', 'armature')
 
@@ -111,6 +111,10 @@ class ClosedLoopModel(RobotModel):
     def flexible_link_names(self) -> tuple[str, ...]:
         """Names of the flexible links."""
         return self.tree.flexible_link_names
+
+    def bends_at(self, link: str, point: ArrayLike) -> bool:
+        """Return whether a link bends at a point in its frame, shape (3,), m."""
+        return self.tree.bends_at(link, point)
 
     @property
     def independent_joints(self) -> tuple[Joint, ...]:

@@ -15,7 +15,11 @@ from kron_dynamics.flexible.flexible_body import FlexibleBody
 from kron_dynamics.model.joint_kinds import MODAL
 from kron_dynamics.model.rigid_model import RigidModel
 from kron_dynamics.model.robot_model import Joint, RobotModel, read_only
+from kron_dynamics.reproducible import inner
 from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
+
+# Tolerance of a point's distance from the root, relative to the length.
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,6 +83,18 @@ class FlexibleModel(RobotModel):
     def flexible_link_names(self) -> tuple[str, ...]:
         """Names of the flexible links."""
         return tuple(link.link for link in self.flexible_links)
+
+    def bends_at(self, link: str, point: ArrayLike) -> bool:
+        """Return whether a link bends at a point in its frame, shape (3,), m.
+
+        What is at or before the root of a beam is rigid.
+        """
+        place = self.skeleton.frame(link).locate(point)
+        return any(
+            inner(beam.rotation[:, 0], place - beam.translation) > _ROUNDING * beam.length
+            for beam in self.flexible_links
+            if beam.link == link
+        )
 
     @property
     def independent_joints(self) -> tuple[Joint, ...]:

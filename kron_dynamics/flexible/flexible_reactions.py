@@ -42,7 +42,7 @@ def _flexible_joint_reactions(
         if wrench.point is None and wrench.link in model.flexible_link_names:
             raise ModelError(
                 f'a wrench on {named("flexible link", wrench.link)} has no point, expected one: '
-                'its mass centre moves along the link as it bends'
+                'its mass centre is not fixed to its root; on the beam, name a link attached there'
             )
         if k >= 0:
             acting = BodyWrench(force, moment + cross(place, force))

@@ -98,14 +98,14 @@ def plane_modes(
     EI, x = description.bending_stiffness[plane], description.stations
     section = BeamSection(x, EI, mass_per_length)
     loaded = description.mode_shapes == 'loaded'
-    knots = np.array([body.x for body in carried] if loaded else [])
     modes: ModeShapes
     if not loaded and np.ptp(EI) == 0 and np.ptp(mass_per_length) == 0:
         modes = Beam(description.length, float(EI[0]), float(mass_per_length[0])).modes(count)
-        scale = np.ones(count)
+        scale, knots = np.ones(count), np.zeros(0)
     else:
         try:
             modes = tapered_modes(section, count, carried=carried if loaded else ())
+            knots = modes.trial.knots
         except ModelError as error:
             raise ModelError(
                 f"{named('flexible link', description.link)}, plane '{plane}': {error}"
@@ -184,29 +184,59 @@ def stations(
         geometric_stiffness: False omits the shortening, so that points keep their x, as in [K].
     """
     v, w = planes
-    count = max(len(v.scale), len(w.scale)) + TRIAL_WAVES
-    knots = np.union1d(v.knots, w.knots)
     at = np.asarray(places, dtype=np.float64)
-    parts = [
-        beam_quadrature([0.0, *knots[(knots > 0) & (knots < x)], x], count) for x in at.tolist()
+    if not at.size:
+        return []
+    knots = np.union1d(v.knots, w.knots)
+    knots = knots[knots > 0]
+    # Integrals up to every fourth knot are common to all sections beyond it.
+    common = np.concatenate([[0.0], knots[3::4]])
+    before = np.searchsorted(common, at) - 1
+    count = max(len(v.scale), len(w.scale)) + TRIAL_WAVES
+    pieces = zip([*common[:-1], *common[before]], [*common[1:], *at], strict=True)
+    quadratures = [
+        beam_quadrature([begin, *knots[(knots > begin) & (knots < end)], end], count)
+        for begin, end in pieces
     ]
+    sums = []
+    for parts in zip(*_bending_integrals(planes, quadratures, geometric_stiffness), strict=True):
+        shared = np.cumsum([np.zeros_like(parts[0]), *parts[: len(common) - 1]], axis=0)
+        sums.append(shared[before] + parts[len(common) - 1 :])
+    shapes, slopes = zip(*(plane.derivatives(at, (0, 1)) for plane in planes), strict=True)
+    return [
+        CrossSection(
+            x,
+            (shapes[0][:, k].copy(), shapes[1][:, k].copy()),
+            (slopes[0][:, k].copy(), slopes[1][:, k].copy()),
+            (sums[0][k], sums[1][k]),
+            sums[2][k],
+        )
+        for k, x in enumerate(at.tolist())
+    ]
+
+
+def _bending_integrals(
+    planes: tuple[PlaneModes, PlaneModes],
+    quadratures: Sequence[tuple[FloatArray, FloatArray]],
+    geometric_stiffness: bool,
+) -> list[tuple[FloatArray, FloatArray, FloatArray]]:
+    """Return the integrals for the shortening in v and in w and for the twist over pieces.
+
+    Args:
+        planes: modes in the planes v and w.
+        quadratures: points and weights of each piece, m.
+        geometric_stiffness: as in `stations`.
+    """
     # Evaluate the shapes at all points at once.
-    points = np.concatenate([points for points, _ in parts] or [np.zeros(0)])
+    points = np.concatenate([points for points, _ in quadratures])
     first, second = zip(*(plane.derivatives(points, (1, 2)) for plane in planes), strict=True)
-    values, slopes = zip(*(plane.derivatives(at, (0, 1)) for plane in planes), strict=True)
     found, begin = [], 0
-    for k, (_, weights) in enumerate(parts):
+    for _, weights in quadratures:
         own = slice(begin, begin + len(weights))
         begin = own.stop
         (v1, w1), (v2, w2) = ([table[:, own] for table in tables] for tables in (first, second))
         stretch = weights if geometric_stiffness else 0.0 * weights
-        found.append(
-            CrossSection(
-                float(at[k]),
-                (values[0][:, k].copy(), values[1][:, k].copy()),
-                (slopes[0][:, k].copy(), slopes[1][:, k].copy()),
-                (product(v1 * stretch, v1.T), product(w1 * stretch, w1.T)),
-                (product(v1 * weights, w2.T) - product(v2 * weights, w1.T)) / 2,
-            )
-        )
+        shortening = product(v1 * stretch, v1.T), product(w1 * stretch, w1.T)
+        twist = (product(v1 * weights, w2.T) - product(v2 * weights, w1.T)) / 2
+        found.append((*shortening, twist))
     return found

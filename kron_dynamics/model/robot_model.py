@@ -274,6 +274,10 @@ class RobotModel(ABC):
         """Names of the flexible links."""
         return ()
 
+    def bends_at(self, link: str, point: ArrayLike) -> bool:
+        """Return whether a link bends at a point in its frame, shape (3,), m."""
+        return False
+
     @property
     def structural_damping(self) -> FloatArray:
         """Modal damping of flexible links, 0 for joint coordinates, shape (n,), N s/m."""

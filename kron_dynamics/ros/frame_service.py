@@ -72,6 +72,7 @@ def seen_from(
         UnknownFrameError: the robot has no such link.
         ShapeError: the point does not have three components.
         NonFiniteError: the point contains a NaN or an infinity.
+        ModelError: the link bends at the point.
     """
     frame, root = robot.frame(link), robot.model.root_link
     # The kernels of frames relative to the base are compiled already.

@@ -33,7 +33,7 @@ class SymbolicFrame:
         self, reference: str, *, axes: str | None = None, point: ArrayLike | None = None
     ) -> SymbolicRelativeFrame:
         """Return the motion relative to another link; see `RobotFrame.relative_to`."""
-        place = relative_place(self._robot.model, reference, axes, point)
+        place = relative_place(self._robot.floats, self.name, reference, axes, point)
         return SymbolicRelativeFrame(self._robot, self.name, *place)
 
     def _evaluate(self, function: Callable[..., Any], *arguments: Any) -> SymbolicMatrix:

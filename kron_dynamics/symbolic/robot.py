@@ -41,6 +41,7 @@ class SymbolicRobot:
 
     Attributes:
         model: the robot's model with exact numbers or symbols in it.
+        floats: the same model with floats.
         q: symbols of the coordinates, in the order of `joint_names`, rad or m.
         qd: symbols of their first derivatives.
         qdd: symbols of their second derivatives.
@@ -77,7 +78,7 @@ class SymbolicRobot:
         self.force = tuple(naming.quantity('F', component=axis) for axis in 'xyz')
         self.moment = tuple(naming.quantity('M', component=axis) for axis in 'xyz')
         chosen = Parameters(naming if parameters == 'symbolic' else None)
-        self._floats = model
+        self.floats = model
         self.model = model
         if not isinstance(model, FlexibleModel):
             self.model = exact_model(rigid_tree(model), chosen)
@@ -88,7 +89,7 @@ class SymbolicRobot:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle and copy through the constructor, which makes symbols and exact numbers again."""
-        return type(self), (self._floats, 'symbolic' if self.values else 'numeric')
+        return type(self), (self.floats, 'symbolic' if self.values else 'numeric')
 
     @property
     def n(self) -> int:
@@ -122,7 +123,7 @@ class SymbolicRobot:
         Raises:
             ParameterError: parameters is neither.
         """
-        return SymbolicRobot(self._floats, parameters)
+        return SymbolicRobot(self.floats, parameters)
 
     def evaluate(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Return an equation in closed form: a matrix, or an expression if it is a scalar.

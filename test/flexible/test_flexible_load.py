@@ -13,6 +13,7 @@ import pytest
 
 import kron_dynamics as kd
 from kron_dynamics import dynamics
+from kron_dynamics.equilibrium import quasi_static_equilibrium
 from kron_dynamics.exceptions import InvalidInertiaError, ModelError
 from kron_dynamics.flexible import (
     Beam,
@@ -101,6 +102,19 @@ def test_children_ride_on_their_sections() -> None:
     np.testing.assert_allclose(fixed.frame('bracket').pose(q)[:3, 3], [0.1, 0, 0.5], atol=1e-15)
 
 
+def test_points_of_a_link_that_bends_are_refused() -> None:
+    """A frame is fixed to the root: of the points on the beam it would ignore the bending."""
+    robot = pole()
+    frame, q = robot.frame('pole'), np.array([0.2, 0.01, 0.02])
+    for seen in (frame, robot.symbolic.frame('pole')):
+        with pytest.raises(ModelError, match=r"'pole' bends at the point \[0.1, 0.0, 0.5\]"):
+            seen.relative_to('ground', point=(0.1, 0, 0.5))
+    behind = frame.relative_to('ground', point=(0.1, 0, -0.5)).pose(q)
+    np.testing.assert_allclose(behind[:3, 3], frame.pose(q)[:3] @ [0.1, 0, -0.5, 1], atol=1e-15)
+    lamp = robot.frame('lamp').relative_to('pole', point=(0, 0, 0.1)).pose(q)
+    assert np.abs(lamp[:2, 3]).min() > 0.01
+
+
 def test_loaded_modes_know_what_the_link_carries() -> None:
     robot = pole(modes={'v': 2}, mass_per_length=1.5)
     (link,) = robot.model.flexible_links
@@ -113,6 +127,33 @@ def test_loaded_modes_know_what_the_link_carries() -> None:
     np.testing.assert_allclose(link.planes[0].shapes([2.0])[:, 0], 1.0, rtol=1e-12)
     bare = tapered_modes(section, 2).natural_frequencies
     assert (expected < 0.95 * bare).all()
+
+
+def test_a_stepped_link_sags_as_its_sections_bend() -> None:
+    """The tip's deflection is the integral of the curvature M/EI times the distance to the tip."""
+    table = {'stations': [0, 1, 1.001, 2], 'mass_per_length': 1.5, 'modes': {'v': 3}}
+    stepped = {'pole': UP | table | {'bending_stiffness': [40, 40, 8, 8]}}
+    robot = kd.loads(POLE, flexible={'flexible_links': stepped}, gravity=(-1e-3, 0, 0))
+    x = (np.arange(100_000) + 0.5) / 50_000
+    moment = 1e-3 * (0.5 * (2.3 - x) + 1.5 * (2 - x) ** 2 / 2)
+    expected = -(moment / np.interp(x, table['stations'], [40, 40, 8, 8]) @ (2 - x)) / 50_000
+    found = quasi_static_equilibrium(robot, [0.0])
+    np.testing.assert_allclose(found[1:].sum(), expected, rtol=1e-3)
+    (link,) = robot.model.flexible_links
+    (tip,) = (at for at in link.sections.values() if at.x == 2)
+    slopes = link.planes[0].shapes(x, 1)
+    np.testing.assert_allclose(tip.shortening[0], slopes @ slopes.T / 50_000, rtol=1e-6)
+
+
+def test_children_side_by_side_are_as_one() -> None:
+    """Rounding of decimal numbers in a URDF decides no frequency."""
+    frequencies = [
+        pole(POLE.replace('0.1 0 0.5', f'0.1 0 {2.2 + apart!r}'), attachments={'lamp': 2 + apart})
+        .model.flexible_links[0]
+        .natural_frequencies
+        for apart in (0.0, -1e-5, -1e-6, -5e-7, -1e-8, -1e-9)
+    ]
+    np.testing.assert_allclose(frequencies[1:], [frequencies[0]] * 5, rtol=1e-4)
 
 
 def test_a_link_on_the_base_bends_too(assert_close: Callable[..., None]) -> None:

@@ -99,17 +99,18 @@ def beam_quadrature(stations: ArrayLike, count: int) -> tuple[FloatArray, FloatA
         # The phase of a product of two modes grows by at most 2 pi count over the beam.
         # Gauss-Legendre is exact to rounding with pi points per period and some 20 more.
         part = (end - start) / (knots[-1] - knots[0])
-        nodes, weight = _legendre(24 + int(np.ceil(4 * count * part)))
+        nodes, weight = gauss_legendre(24 + int(np.ceil(4 * count * part)))
         points.append(start + (end - start) * (1 + nodes) / 2)
         weights.append((end - start) / 2 * weight)
     return np.concatenate(points), np.concatenate(weights)
 
 
 @cache
-def _legendre(count: int) -> tuple[FloatArray, FloatArray]:
-    """Return points and weights on [-1, 1], cached because every section of a link uses them.
+def gauss_legendre(count: int) -> tuple[FloatArray, FloatArray]:
+    """Return Gauss-Legendre points and weights on [-1, 1], shape (count,) each.
 
-    By Newton's method instead of an eigenvalue problem, whose last bits depend on the processor.
+    Cached, as every section of a link uses them. By Newton's method instead of an eigenvalue
+    problem, whose last bits depend on the processor.
     """
     x, _ = cosine_and_sine(np.pi * (np.arange(count)[::-1] + 0.75) / (count + 0.5))
     for _ in range(_NEWTON_STEPS):

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Modes of tapered beams by the Ritz method with the modes of a uniform beam.
+"""Modes of tapered beams by the Ritz method with the bending moments of a uniform beam's modes.
 
 The uniform beam has the same root and tip, and the mean stiffness and mass of the tapered beam.
 """
@@ -68,7 +68,7 @@ class TaperedModes:
 
     def derivatives(self, x: ArrayLike, orders: Sequence[int]) -> list[FloatArray]:
         """Return `shapes` for several orders, a list of that shape, at the cost of one."""
-        return [product(self.weights, trial) for trial in self.trial.derivatives(x, orders)]
+        return self.trial.combinations(self.weights, x, orders)
 
 
 def tapered_modes(
@@ -110,7 +110,9 @@ def tapered_modes(
     stiffness = float(np.trapezoid(section.bending_stiffness, x)) / length
     mass = float(np.trapezoid(section.mass_per_length, x)) / length
     uniform = Beam(length, stiffness, mass, tip_mass, tip_inertia, root)
-    trial = TrialFunctions(uniform.modes(size), tuple(sorted({body.x for body in carried})))
+    places = tuple(sorted({body.x for body in carried}))
+    varies = np.ptp(section.bending_stiffness) > 0
+    trial = TrialFunctions(uniform.modes(size), places, section if varies else None)
     M, K = section_matrices(section, trial, carried)
     if root == 'clamped':
         squares, weights = _lowest(M, K, 0.0, count)
@@ -143,7 +145,7 @@ def section_matrices(
     length, beam = section.length, trial.modes.beam
     if not np.isclose(length, beam.length, rtol=1e-12, atol=0):
         raise ParameterError(f'trial.length is {beam.length}, expected {length}')
-    knots = np.union1d(section.stations, trial.places)
+    knots = np.union1d(section.stations, trial.knots)
     x, weights = beam_quadrature(knots, trial.modes.count)
     X, X2 = trial.shapes(x), trial.shapes(x, 2)
     tip, slope = trial.shapes([length]), trial.shapes([length], 1)
