@@ -15,6 +15,7 @@ from pathlib import Path
 from kron_dynamics.arguments import instance
 from kron_dynamics.exceptions import KronDynamicsError, ParameterError
 from kron_dynamics.export.library import MANIFEST, Library
+from kron_dynamics.load_arguments import check_path
 
 
 def write_export(library: Library, folder: str | Path) -> list[Path]:
@@ -31,7 +32,7 @@ def write_export(library: Library, folder: str | Path) -> list[Path]:
         KronDynamicsError: the operating system refuses to write a file.
     """
     instance(library, Library, 'library', 'a Library of export_library')
-    instance(folder, (str, Path), 'folder', 'the path of a folder')
+    check_path(folder, 'folder', 'the path of a folder')
     folder = Path(folder)
     files = library.files()
     try:

@@ -124,3 +124,11 @@ def test_a_file_is_no_folder(tmp_path):
     with pytest.raises(ParameterError, match='is a file'):
         write_export(LIBRARY, tmp_path / 'arm')
     assert (tmp_path / 'arm').read_text() == 'mine'
+
+
+@pytest.mark.parametrize(
+    ('folder', 'error'), [('arm\0', ParameterError), (5, kd.ArgumentTypeError)]
+)
+def test_what_is_no_path_is_refused_by_name(folder, error):
+    with pytest.raises(error, match='^folder is .*expected the path of a folder'):
+        write_export(LIBRARY, folder)
