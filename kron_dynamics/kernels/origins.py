@@ -9,6 +9,7 @@ import sys
 from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+from kron_dynamics.kernels.late_imports import IMPORTING
 from kron_dynamics.kernels.named_imports import file_of, is_library, top_level
 
 _PACKAGE = top_level(__name__)
@@ -52,7 +53,8 @@ def _used_by(origin: FunctionType | type) -> list[Any]:
     module = origin.__module__
     if module in sys.builtin_module_names or file_of(module) is not None:
         return []
-    from kron_dynamics.kernels.typed_code import functions_in, named_globals  # rarely needed
+    with IMPORTING:
+        from kron_dynamics.kernels.typed_code import functions_in, named_globals  # rarely needed
 
     values = [v for f in functions_in(origin) for v in named_globals(f).values()]
     return [v for v in values if isinstance(v, FunctionType | type) or _is_own_module(v)]
