@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from kron_dynamics.exceptions import KernelBuildError
-from kron_dynamics.kernels import check
+from kron_dynamics.kernels import check, run_compiler
 from kron_dynamics.kernels.batches import thread_count
 from kron_dynamics.kernels.cache import Built
 from kron_dynamics.kernels.caller import call_type
@@ -22,7 +22,6 @@ from kron_dynamics.kernels.emit import emit_c, emit_lanes, has_lanes
 from kron_dynamics.kernels.library import address_of, signature, signature_source
 from kron_dynamics.kernels.loops.trace import LoopTrace
 from kron_dynamics.kernels.prelude import symbol
-from kron_dynamics.kernels.run_compiler import compile_library
 from kron_dynamics.kernels.specification import KernelSpecification
 from kron_dynamics.kernels.trace import Graph, Trace
 from kron_dynamics.kernels.translation_units import in_translation_units
@@ -87,7 +86,9 @@ class Building:
             source = emit_lanes([trace for trace in traces if has_lanes(trace)])
         else:
             source = emit_c(traces)
-        compile_library(self._compiler, source + ''.join(sources), library, given_up=given_up)
+        run_compiler.compile_library(
+            self._compiler, source + ''.join(sources), library, given_up=given_up
+        )
         # Code that cannot be loaded or computes something else must not get into the cache.
         for k, (key, trace) in enumerate(unit.items()):
             known = self._keys[key]

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kron_dynamics.kernels.cache import Built, Found, NoFolderError, cache_key, fetch
+from kron_dynamics.kernels.captured import captured_text
 from kron_dynamics.kernels.compiler import compiler_identity, find_compiler, processor_identity
 from kron_dynamics.kernels.kernel import Kernel, KernelReport
 from kron_dynamics.kernels.late_imports import IMPORTING
@@ -103,6 +104,7 @@ def _fetched(
     keys = {
         cache_key(
             *(known.name, repr(known.lengths(model)), fingerprint, *machine, f'lanes: {lanes}'),
+            captured_text(known.function),
             origins=origins[known.name],
         ): known
         for known in specifications

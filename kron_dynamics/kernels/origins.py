@@ -42,7 +42,7 @@ def origins_of(function: object) -> set[Origin]:
             waiting += [value for each in new for value in _used_by(each)]
         elif item not in found:
             found.add(item)
-            waiting += [cell.cell_contents for cell in item.__closure__ or () if _is_filled(cell)]
+            waiting += filled_cells(item)
             waiting += [item.__wrapped__] if hasattr(item, '__wrapped__') else []
             waiting += _used_by(item)
     return found
@@ -67,6 +67,11 @@ def _is_own_module(value: Any) -> bool:
     file = file_of(value.__name__)
     own = top_level(value.__name__) == _PACKAGE or not is_library(file)
     return own and file is not None
+
+
+def filled_cells(function: FunctionType) -> list[Any]:
+    """Return the values of the variables around a function that have one."""
+    return [cell.cell_contents for cell in function.__closure__ or () if _is_filled(cell)]
 
 
 def _is_filled(cell: CellType) -> bool:
