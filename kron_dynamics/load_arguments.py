@@ -16,20 +16,25 @@ from kron_dynamics.model.options import ModelOptions
 from kron_dynamics.model.payload import RigidPayload
 
 
-def check_path(path: object, name: str) -> None:
-    """Raise if an argument cannot be the path of a file.
+def check_path(path: object, name: str, what: str = 'the path of a file') -> None:
+    """Raise if an argument cannot be a path.
+
+    Args:
+        path: the argument.
+        name: name of the argument, for messages.
+        what: what was expected, for messages.
 
     Raises:
         ArgumentTypeError: path is neither a string nor a path object.
         ParameterError: path contains a character that paths cannot have.
     """
-    instance(path, (str, os.PathLike), name, 'the path of a file')
+    instance(path, (str, os.PathLike), name, what)
     try:
         is_path = b'\0' not in os.fsencode(path)  # type: ignore[arg-type]
     except UnicodeEncodeError:
         is_path = False
     if not is_path:
-        raise ParameterError(f'{name} is {shown(path)}, expected the path of a file')
+        raise ParameterError(f'{name} is {shown(path)}, expected {what}')
 
 
 def check_options(
@@ -46,7 +51,7 @@ def check_options(
     real_array(options['gravity'], 'gravity')
     if options['joints'] is not None:
         # A string would count as a sequence of names, and a set has no order.
-        _check_names(options['joints'], 'joints', 'a list of names', (str, bytes, set, frozenset))
+        check_names(options['joints'], 'joints', 'a list of names', (str, bytes, set, frozenset))
     for joint, inertia in _items(options['armature'], 'armature'):
         real_number(inertia, f"armature of joint '{clipped(joint)}'")
     for link, carried in _items(options['payload'], 'payload'):
@@ -59,7 +64,7 @@ def check_options(
     for switch in ('hold_base', 'strict'):
         instance(options[switch], (bool, np.bool_), switch, 'True or False')
     if not isinstance(options['allow'], str):  # a string is a single kind
-        _check_names(options['allow'], 'allow', 'kinds of warnings', (bytes, Mapping))
+        check_names(options['allow'], 'allow', 'kinds of warnings', (bytes, Mapping))
     for name, description in (('flexible', flexible), ('constraints', constraints)):
         if isinstance(description, (str, os.PathLike)):
             check_path(description, name)
@@ -69,7 +74,18 @@ def check_options(
         instance(value, str, f"xacro_args of '{clipped(name)}'", 'text')
 
 
-def _check_names(names: object, option: str, what: str, unfit: tuple[type, ...]) -> None:
+def check_names(names: object, option: str, what: str, unfit: tuple[type, ...]) -> None:
+    """Raise if an argument is no collection of names.
+
+    Args:
+        names: the argument.
+        option: name of the argument, for messages.
+        what: what was expected, for messages.
+        unfit: types of collections that are refused.
+
+    Raises:
+        ArgumentTypeError: names is no collection of strings, or of an unfit type.
+    """
     if isinstance(names, unfit) or not isinstance(names, Collection):
         raise ArgumentTypeError(f'{option} is {shown(names)}, expected {what}')
     for name in names:

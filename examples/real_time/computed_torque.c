@@ -148,7 +148,12 @@ static void run(Loop *loop, int64_t *planned, Machine *machine, long *cycle) {
 }
 
 int main(int argument_count, char **arguments) {
-  const double wanted = argument_count > 1 ? atof(arguments[1]) : 10.0;
+  char *rest = "";
+  const double wanted = argument_count > 1 ? strtod(arguments[1], &rest) : 10.0;
+  if (!isfinite(wanted) || wanted <= 0.0 || *rest != '\0') {
+    fprintf(stderr, "SECONDS is '%s', expected a number above 0\n", arguments[1]);
+    return 1;
+  }
   const char *fingerprint = argument_count > 2 ? arguments[2] : STACKER_RECLAIMER_FINGERPRINT;
   if (stacker_reclaimer_check(fingerprint, STACKER_RECLAIMER_EXPORT) != 0) {
     fprintf(stderr, "the library is not of the model %s\n", fingerprint);

@@ -67,6 +67,10 @@ payload: ten inertial parameters of the load on each of these links, about the l
 in its axes: mass (kg), first moment x y z (kg m), inertia xx xy xz yy yz zz (kg m^2); zeros for
 no load:
 """
+_LOOPS = """\
+The closed loops are solved for positions from position_lower to position_upper. Beyond these,
+results are numbers without meaning, and nothing tells so: check positions before each call.
+"""
 _CONVENTIONS = """\
 All numbers are in SI units, in base axes unless stated otherwise. Arrays are row-major and
 contiguous: element (i, j) of a matrix with m columns is [i * m + j]; column i n + j of the
@@ -131,6 +135,11 @@ def workspace_macro(library: Library, function: Function) -> str:
     return f'{library.prefix.upper()}_{function.name.upper()}_WORKSPACE'
 
 
+def validity(library: Library) -> str:
+    """Return in which positions results hold, a paragraph; empty if that is in all."""
+    return _LOOPS if library.model.has_closed_loops else ''
+
+
 def comment(lines: Iterable[str]) -> str:
     """Return the lines that continue and close the comment begun by `LICENCE`."""
     return ''.join(f' * {line}'.rstrip() + '\n' for line in lines) + ' */\n'
@@ -162,6 +171,9 @@ def _about(library: Library) -> Iterator[str]:
             others = ', '.join(in_comment(link) for link in links if link != carrier)
             fixed = f', also for {others}, fixed to it' if others else ''
             yield f'  {10 * k}..{10 * k + 9}  {in_comment(carrier)}{fixed}'
+        yield ''
+    if loops := validity(library):
+        yield from loops.splitlines()
         yield ''
     yield from _CONVENTIONS.splitlines()
     yield ''

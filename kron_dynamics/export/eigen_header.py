@@ -39,9 +39,26 @@ using Vector = Eigen::Matrix<Real, Length, 1>;
 template <int Rows, int Columns>
 using Matrix = Eigen::Matrix<Real, Rows, Columns,
                              Columns == 1 && Rows != 1 ? Eigen::ColMajor : Eigen::RowMajor>;
-/* Input: a vector or a vector expression, copied to the stack if it is not contiguous. */
+/* Input: a vector or a vector expression, copied to the stack if it is not contiguous. Throws
+ * std::invalid_argument if one whose length is known at run time only has another. */
 template <int Length>
-using In = const Eigen::Ref<const Vector<Length>> &;
+class In {{
+ public:
+  template <class Derived>
+  In(const Eigen::MatrixBase<Derived> &vector) : vector_(checked(vector.derived())) {{}}
+  const Real *data() const {{ return vector_.data(); }}
+
+ private:
+  template <class Derived>
+  static const Derived &checked(const Derived &vector) {{
+    if (Derived::SizeAtCompileTime == Eigen::Dynamic && vector.size() != Length) {{
+      throw std::invalid_argument("{prefix}: a vector is of another length than the argument");
+    }}
+    return vector;
+  }}
+
+  Eigen::Ref<const Vector<Length>> vector_;
+}};
 /* Output: an array or an Eigen::Map of one, not a block of a larger one. */
 template <class Array>
 class Out {{
@@ -104,6 +121,11 @@ int main() {{
     {prefix}::Robot other("another model");
     wrong = 1;
   }} catch (const std::runtime_error &) {{
+  }}
+  try {{
+    {prefix}::In<2> other(Eigen::Matrix<{prefix}::Real, Eigen::Dynamic, 1>::Zero(1));
+    wrong = 1;
+  }} catch (const std::invalid_argument &) {{
   }}
   Eigen::Matrix<{prefix}::Real, {most}, 1> numbers;
   for (int k = 0; k < {most}; ++k) numbers[k] = {prefix}::Real(0.03) * {prefix}::Real(k % 29 + 1);

@@ -15,6 +15,7 @@ from pathlib import Path
 from kron_dynamics.arguments import instance
 from kron_dynamics.exceptions import KronDynamicsError, ParameterError
 from kron_dynamics.export.library import MANIFEST, Library
+from kron_dynamics.load_arguments import check_path
 
 
 def write_export(library: Library, folder: str | Path) -> list[Path]:
@@ -31,7 +32,7 @@ def write_export(library: Library, folder: str | Path) -> list[Path]:
         KronDynamicsError: the operating system refuses to write a file.
     """
     instance(library, Library, 'library', 'a Library of export_library')
-    instance(folder, (str, Path), 'folder', 'the path of a folder')
+    check_path(folder, 'folder', 'the path of a folder')
     folder = Path(folder)
     files = library.files()
     try:
@@ -71,7 +72,9 @@ def _earlier(folder: Path, files: Mapping[str, str]) -> list[str]:
                 f"output '{folder}' holds '{name}', which is not from an export: nothing is "
                 f'overwritten'
             )
-        if path.is_symlink() or not path.is_file() or _digest(path) != written[name]:
+        # An export that was killed has left some of its files, which may be these.
+        known = {written[name], *(_digest(files[new].encode()) for new in {name} & files.keys())}
+        if path.is_symlink() or not path.is_file() or _digest(path.read_bytes()) not in known:
             raise ParameterError(
                 f"output '{folder}' holds '{name}', which was changed since it was exported: "
                 f'nothing is overwritten; move it away, or export to another folder'
@@ -106,31 +109,45 @@ def _written(folder: Path) -> dict[str, str]:
         ) from None
 
 
-def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 @contextmanager
 def _all_or_none() -> Iterator[tuple[list[tuple[str, Path]], list[Path]]]:
-    """Move files to their final paths after all are written; clean up after an error.
+    """Move files to their final paths after all are written; restore the folder after an error.
 
     Yields:
         lists to fill: (temporary file, final path) of the written files, and created folders.
     """
     made: list[tuple[str, Path]] = []
     folders: list[Path] = []
+    placed: list[Path] = []
     try:
         yield made, folders
         for temporary, path in made:
+            with suppress(FileNotFoundError):
+                os.replace(path, _aside(temporary))
             os.replace(temporary, path)
+            placed.append(path)
     except BaseException:
-        for temporary, _ in made:
+        for temporary, path in made:
             with suppress(OSError):
-                os.unlink(temporary)
+                os.unlink(path if path in placed else temporary)
+            with suppress(OSError):
+                os.replace(_aside(temporary), path)
         for folder in reversed(folders):
             with suppress(OSError):  # another program has put something there
                 folder.rmdir()
         raise
+    for temporary, _ in made:
+        with suppress(OSError):
+            os.unlink(_aside(temporary))
+
+
+def _aside(temporary: str) -> str:
+    """Return where the earlier file waits until all new files are in place."""
+    return f'{temporary}~'
 
 
 def _write(path: Path, text: str, made: list[tuple[str, Path]], folders: list[Path]) -> None:

@@ -11,14 +11,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kron_dynamics import __version__
-from kron_dynamics.arguments import instance
-from kron_dynamics.carrying import carrier_of
-from kron_dynamics.exceptions import ModelError, ParameterError
 from kron_dynamics.export.c_header import CONSTANTS, header
 from kron_dynamics.export.identifiers import checked_prefix, identifier
 from kron_dynamics.export.quantities import Function, chosen_quantities, recorded
+from kron_dynamics.export.request import check_request, links_by_carrier
 from kron_dynamics.kernels.functions import foundation
-from kron_dynamics.messages import clipped, shown
 from kron_dynamics.model import RobotModel
 from kron_dynamics.robot import Robot
 
@@ -123,24 +120,18 @@ def export_library(
         ArgumentTypeError: an argument has a wrong type.
         ParameterError: a quantity or `real` is unknown, or the prefix is invalid.
         UnknownFrameError: the robot has no such link.
-        ModelError: the robot has no coordinates, or a payload's link does not move or is flexible.
+        ModelError: the robot has no coordinates, a payload's link does not move or is flexible, or
+            the robot carries a payload on a link that is not among payload_links.
         InvalidInertiaError: a quantity needs the inverse of M, which is singular.
         KernelBuildError: a number of the model is too large for the type.
     """
-    instance(robot, Robot, 'robot', 'a Robot')
-    if real not in ('double', 'float'):
-        raise ParameterError(f"real is {shown(real)}, expected 'double' or 'float'")
+    check_request(robot, prefix, frames, quantities, payload_links, real)
     model = robot.model
-    if model.n == 0:
-        raise ModelError(f"robot '{clipped(model.name)}' has no coordinates: nothing to export")
     prefix = identifier(model.name) if prefix is None else checked_prefix(prefix)
     links = tuple(dict.fromkeys(frames))
     for link in links:
         robot.frame(link)
-    carriers: dict[str, tuple[str, ...]] = {}
-    for link in dict.fromkeys(payload_links):
-        carrier = carrier_of(model, link)
-        carriers[carrier] = (*carriers.get(carrier, ()), link)
+    carriers = links_by_carrier(robot, payload_links)
     chosen = chosen_quantities(quantities, links)
     functions, traces = recorded(
         robot, chosen, links, tuple(carriers), prefix, real, usual=not quantities

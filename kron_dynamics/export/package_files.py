@@ -8,6 +8,7 @@ import re
 from typing import TYPE_CHECKING
 
 from kron_dynamics import __version__
+from kron_dynamics.export.c_header import validity
 from kron_dynamics.kernels.sources import read_beside
 from kron_dynamics.messages import clipped
 
@@ -36,6 +37,7 @@ def package_files(library: Library) -> dict[str, str]:
         'workspace': str(library.workspace),
         'stack': str(library.stack),
         'functions': functions,
+        'validity': f'\n{about}' if (about := validity(library)) else '',
     }
     found = {}
     for name in _FILES:

@@ -13,7 +13,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kron_dynamics.arguments import instance
 from kron_dynamics.exceptions import InvalidInertiaError, ParameterError
 from kron_dynamics.export.identifiers import different_identifiers
 from kron_dynamics.frame import RobotFrame
@@ -98,7 +97,6 @@ def chosen_quantities(
     if not names:
         return USUAL_OF_ROBOT, USUAL_OF_FRAME if links else ()
     for name in names:
-        instance(name, str, 'quantity', 'the name of a quantity')
         if name not in OF_ROBOT and name not in OF_FRAME:
             raise ParameterError(
                 f'quantity {shown(name)} does not exist, expected one of the robot: '

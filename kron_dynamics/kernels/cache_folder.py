@@ -15,6 +15,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from kron_dynamics.kernels.late_imports import IMPORTING
+
 _log = logging.getLogger(__name__)
 # Largest file that is read, bytes; files of kernels are far smaller.
 _LARGEST = 1 << 28
@@ -89,7 +91,8 @@ def temporary_directory(reason: OSError) -> Path:
         with contextlib.suppress(OSError):
             _check(_temporary[-1])
             return _temporary[-1]
-    import tempfile  # not needed at start-up if all kernels are cached
+    with IMPORTING:
+        import tempfile  # not needed at start-up if all kernels are cached
 
     folder = Path(tempfile.mkdtemp(prefix='kron_dynamics_'))
     folder.chmod(0o700)
@@ -174,7 +177,8 @@ def _open_lock(path: Path) -> Iterator[int]:
 @contextlib.contextmanager
 def work_folder(directory: Path) -> Iterator[Path]:
     """Make a temporary build folder; also remove those left by processes that have died."""
-    import tempfile
+    with IMPORTING:
+        import tempfile
 
     with contextlib.ExitStack() as stack:
         with locked(directory / f'work{_LOCK}'):

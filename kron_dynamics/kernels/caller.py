@@ -19,6 +19,7 @@ import numpy as np
 from kron_dynamics.exceptions import KernelBuildError
 from kron_dynamics.kernels.cache import Built, cache_key, fetch
 from kron_dynamics.kernels.compiler import compiler_identity, find_compiler, processor_identity
+from kron_dynamics.kernels.late_imports import IMPORTING
 from kron_dynamics.kernels.library import address_of, signature_source
 from kron_dynamics.kernels.sources import read_beside
 
@@ -65,7 +66,8 @@ def _extension(given_up: threading.Event) -> Any:
     modules: list[Any] = []
 
     def build(keys: Sequence[str], folder: Path) -> dict[str, Built]:
-        from kron_dynamics.kernels.run_compiler import compile_library
+        with IMPORTING:
+            from kron_dynamics.kernels.run_compiler import compile_library
 
         started = time.perf_counter()
         library = folder / f'{_MODULE}.so'
@@ -80,7 +82,8 @@ def _extension(given_up: threading.Event) -> Any:
 
 def _include_folders() -> list[Path]:
     """Return the folders of NumPy's headers and of Python.h (on Debian a separate package)."""
-    import sysconfig  # slow to import, and not needed at start-up if the extension is cached
+    with IMPORTING:
+        import sysconfig  # slow, and not needed at start-up if the extension is cached
 
     folders = [Path(sysconfig.get_path(name)) for name in ('include', 'platinclude')]
     folders.append(Path(np.get_include()))

@@ -16,6 +16,7 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from numpy.random import default_rng  # a late import of NumPy's, unless it is named
 
 from kron_dynamics.exceptions import KernelBuildError
 from kron_dynamics.kernels.loops.trace import LoopTrace
@@ -119,7 +120,7 @@ def _compare_loops(
 
 def _states(arguments: Sequence[tuple[str, int]], model: RobotModel) -> list[FloatArray]:
     """Return a table per argument, one row per state: q within its limits, others up to 1."""
-    rng = np.random.default_rng(_SEED)
+    rng = default_rng(_SEED)
     tables = []
     for name, size in arguments:
         table = rng.uniform(-1.0, 1.0, (_STATES, size))

@@ -7,32 +7,22 @@ from __future__ import annotations
 import functools
 import logging
 import os
-import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from kron_dynamics.exceptions import KernelBuildError
-from kron_dynamics.kernels.batches import thread_count
 from kron_dynamics.kernels.cache import Built, Found, NoFolderError, cache_key, fetch
-from kron_dynamics.kernels.caller import call_type
+from kron_dynamics.kernels.captured import captured_text
 from kron_dynamics.kernels.compiler import compiler_identity, find_compiler, processor_identity
 from kron_dynamics.kernels.kernel import Kernel, KernelReport
-from kron_dynamics.kernels.library import address_of, signature, signature_source
+from kron_dynamics.kernels.late_imports import IMPORTING
+from kron_dynamics.kernels.library import address_of, signature
 from kron_dynamics.kernels.sources import forget_changed, keep_notes
 from kron_dynamics.kernels.specification import KernelSpecification
 from kron_dynamics.messages import clipped
 from kron_dynamics.model.robot_model import RobotModel
 
-if TYPE_CHECKING:
-    from kron_dynamics.kernels.loops.trace import LoopTrace
-    from kron_dynamics.kernels.trace import Trace
-
 _log = logging.getLogger(__name__)
-# Traces of one translation unit, by key.
-Unit = Mapping[str, 'Trace | LoopTrace']
 
 
 def make_kernels(
@@ -106,9 +96,7 @@ def _fetched(
     """Return address and cache record of each kernel, or None if nothing can be compiled."""
     compiler = find_compiler()
     if compiler is None:
-        given = os.environ.get('CC')
-        place = f"$CC is '{clipped(given)}', which is no program" if given else 'there is no cc'
-        _warn_not_compiled(f'no C compiler found: {place}')
+        _warn_no_compiler()
         return None
     forget_changed()
     machine = (compiler_identity(compiler), processor_identity())
@@ -116,16 +104,29 @@ def _fetched(
     keys = {
         cache_key(
             *(known.name, repr(known.lengths(model)), fingerprint, *machine, f'lanes: {lanes}'),
+            captured_text(known.function),
             origins=origins[known.name],
         ): known
         for known in specifications
     }
-    build = _Build(keys, model, compiler, lanes)
+    addresses: dict[str, int] = {}
+
+    def build(missing: Sequence[str], folder: Path) -> dict[str, Built]:
+        with IMPORTING:  # takes time, and is needed only for building
+            from kron_dynamics.kernels.building import Building
+
+        return Building(keys, model, compiler, lanes)(missing, folder)
+
+    def load(key: str, kernel: Found) -> None:
+        library, entry, _ = kernel
+        expected = signature(key, keys[key].sizes(model), entry.shapes)
+        addresses[key] = address_of(library, entry.symbol, expected)
+
     try:
         found = fetch(
             list(keys),
             build,
-            build.load,
+            load,
             # 256 lock files for all robots; robots that share one wait for each other.
             lock=f'kernels_{cache_key(fingerprint)[:2]}',
             origins=[origin for each in origins.values() for origin in each],
@@ -135,116 +136,12 @@ def _fetched(
         return None
     if not all(kernel.cached for kernel in found.values()):
         keep_notes()
-    return [(build.addresses[key], found[key]) for key in keys]
-
-
-class _Build:
-    """Builds kernels for the cache, and loads them from it.
-
-    Attributes:
-        addresses: addresses of the loaded functions, by key.
-    """
-
-    def __init__(
-        self,
-        keys: Mapping[str, KernelSpecification],
-        model: RobotModel,
-        compiler: tuple[str, ...],
-        lanes: bool,
-    ) -> None:
-        """Prepare to build; `lanes` is for code with one state per SIMD lane."""
-        self.addresses: dict[str, int] = {}
-        self._keys = keys
-        self._model = model
-        self._compiler = compiler
-        self._lanes = lanes
-        self._recording: dict[str, float] = {}  # seconds
-
-    def load(self, key: str, kernel: Found) -> None:
-        """Load a kernel's function, whose signature has to match the key."""
-        library, entry, _ = kernel
-        expected = signature(key, self._keys[key].sizes(self._model), entry.shapes)
-        self.addresses[key] = address_of(library, entry.symbol, expected)
-
-    def __call__(self, missing: Sequence[str], folder: Path) -> dict[str, Built]:
-        """Record the kernels of some keys, and compile each unit while others are recorded."""
-        # Imported here because it takes time and is needed only for building.
-        from kron_dynamics.kernels.translation_units import in_translation_units
-
-        given_up = threading.Event()
-        # One thread more than cores, because the compiler also waits for files and subprocesses.
-        with ThreadPoolExecutor(max_workers=thread_count(0) + 1) as pool:
-            try:
-                # Compile the extension that calls kernels at the same time if it is missing.
-                pool.submit(call_type, given_up)
-                units = [
-                    pool.submit(self._compile, folder / f'{number}.so', unit, given_up)
-                    for number, unit in enumerate(
-                        in_translation_units(self._recorded(missing), self._lanes)
-                    )
-                ]
-                return {key: built for unit in units for key, built in unit.result().items()}
-            except BaseException:  # also KeyboardInterrupt: cancel the other compilations
-                given_up.set()
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
-
-    def _recorded(self, missing: Sequence[str]) -> Iterator[tuple[str, Trace | LoopTrace]]:
-        from kron_dynamics.kernels.trace import Graph
-
-        graph = Graph()
-        for key in missing:
-            started = time.perf_counter()
-            trace = self._keys[key].record_for_compiler(self._model, graph)
-            self._recording[key] = time.perf_counter() - started
-            yield key, trace
-
-    def _compile(self, library: Path, unit: Unit, given_up: threading.Event) -> dict[str, Built]:
-        """Compile kernels to one library, and verify what they compute."""
-        from kron_dynamics.kernels import check
-        from kron_dynamics.kernels.emit import emit_c, emit_lanes, has_lanes
-        from kron_dynamics.kernels.prelude import symbol
-        from kron_dynamics.kernels.run_compiler import compile_library
-
-        started = time.perf_counter()
-        expected = {key: signature(key, trace.sizes, trace.shapes) for key, trace in unit.items()}
-        sources = [signature_source(symbol(k), text) for k, text in enumerate(expected.values())]
-        traces = list(unit.values())
-        if self._lanes:
-            source = emit_lanes([trace for trace in traces if has_lanes(trace)])
-        else:
-            source = emit_c(traces)
-        compile_library(self._compiler, source + ''.join(sources), library, given_up=given_up)
-        # Code that cannot be loaded or computes something else must not get into the cache.
-        for k, (key, trace) in enumerate(unit.items()):
-            known = self._keys[key]
-            try:
-                check.check_kernel(
-                    address_of(library, symbol(k), expected[key]),
-                    *(known.name, known.lengths(self._model), known.function),
-                    *(self._model, trace),
-                )
-            except KernelBuildError as error:
-                raise KernelBuildError(
-                    f'{error}, compiled by {" ".join(self._compiler)}: check $CC and what it runs'
-                ) from None
-        seconds = time.perf_counter() - started
-        total = sum(trace.operations for trace in traces) or 1
-        return {
-            key: Built(
-                library,
-                symbol(k),
-                trace.operations,
-                trace.shapes,
-                self._recording[key] + seconds * trace.operations / total,
-                has_lanes(trace),
-            )
-            for k, (key, trace) in enumerate(unit.items())
-        }
+    return [(addresses[key], found[key]) for key in keys]
 
 
 def _interpreted(specification: KernelSpecification, model: RobotModel, threads: int) -> Kernel:
-    from kron_dynamics.kernels.interpreted import interpret
+    with IMPORTING:
+        from kron_dynamics.kernels.interpreted import interpret
 
     started = time.perf_counter()
     trace = specification.record(model)
@@ -260,6 +157,12 @@ def _interpreted(specification: KernelSpecification, model: RobotModel, threads:
         result_type=specification.result_type,
         threads=threads,
     )
+
+
+def _warn_no_compiler() -> None:
+    given = os.environ.get('CC')
+    place = f"$CC is '{clipped(given)}', which is no program" if given else 'there is no cc'
+    _warn_not_compiled(f'no C compiler found: {place}')
 
 
 @functools.lru_cache(maxsize=1)

@@ -8,6 +8,7 @@ import copy
 import functools
 import inspect
 from collections.abc import Callable
+from types import MethodType
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from kron_dynamics.exceptions import InvalidInertiaError
@@ -84,13 +85,14 @@ class Compiled(Generic[P, R]):
 
     def specification(self, instance: Any) -> KernelSpecification:
         """Return the specification from which a collection makes the kernel of an instance."""
-        body: Callable[..., Any] = self._body
+        # Bound, so that the attributes that it reads are found.
+        method: Any = MethodType(self._body, instance)
 
         def function(model: Any, *values: Any) -> Any:
             """Run the body on the instance's model or on a model that represents it."""
-            other = copy.copy(instance)
+            other = copy.copy(method.__self__)
             other.model = model
-            return body(other, *values)
+            return method.__func__(other, *values)
 
         name = f'{instance._kernel_prefix}{self._name}'
         result = self._result_type
@@ -177,7 +179,8 @@ def compiled(
 
     The body is run once on traced arguments. If it is annotated to return a NamedTuple, the
     kernel has several results. `out`, a keyword of every such method, is handled by the kernel
-    and never reaches the body.
+    and never reaches the body. Attributes of the instance that the body reads are constants of the
+    kernel, with the values that they have when it is made: later changes have no effect on it.
 
     Args:
         function: the method.

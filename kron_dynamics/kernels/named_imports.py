@@ -7,6 +7,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from kron_dynamics.kernels.late_imports import IMPORTING
+
 # Folders of installed libraries.
 _LIBRARIES = ('site-packages', 'dist-packages')
 
@@ -17,7 +19,8 @@ def named_imports(text: str, package: str) -> set[str]:
     Those of the standard library are left out: they are parts of a Python version. So are those
     that functions import by name.
     """
-    import ast  # takes time, and is needed only for equations of users
+    with IMPORTING:
+        import ast  # takes time, and is needed only for equations of users
 
     try:
         nodes = [*ast.walk(ast.parse(text))]

@@ -9,6 +9,7 @@ import sys
 from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+from kron_dynamics.kernels.late_imports import IMPORTING
 from kron_dynamics.kernels.named_imports import file_of, is_library, top_level
 
 _PACKAGE = top_level(__name__)
@@ -41,7 +42,7 @@ def origins_of(function: object) -> set[Origin]:
             waiting += [value for each in new for value in _used_by(each)]
         elif item not in found:
             found.add(item)
-            waiting += [cell.cell_contents for cell in item.__closure__ or () if _is_filled(cell)]
+            waiting += filled_cells(item)
             waiting += [item.__wrapped__] if hasattr(item, '__wrapped__') else []
             waiting += _used_by(item)
     return found
@@ -52,7 +53,8 @@ def _used_by(origin: FunctionType | type) -> list[Any]:
     module = origin.__module__
     if module in sys.builtin_module_names or file_of(module) is not None:
         return []
-    from kron_dynamics.kernels.typed_code import functions_in, named_globals  # rarely needed
+    with IMPORTING:
+        from kron_dynamics.kernels.typed_code import functions_in, named_globals  # rarely needed
 
     values = [v for f in functions_in(origin) for v in named_globals(f).values()]
     return [v for v in values if isinstance(v, FunctionType | type) or _is_own_module(v)]
@@ -65,6 +67,11 @@ def _is_own_module(value: Any) -> bool:
     file = file_of(value.__name__)
     own = top_level(value.__name__) == _PACKAGE or not is_library(file)
     return own and file is not None
+
+
+def filled_cells(function: FunctionType) -> list[Any]:
+    """Return the values of the variables around a function that have one."""
+    return [cell.cell_contents for cell in function.__closure__ or () if _is_filled(cell)]
 
 
 def _is_filled(cell: CellType) -> bool:

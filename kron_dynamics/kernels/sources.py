@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
+from kron_dynamics.kernels.late_imports import IMPORTING
 from kron_dynamics.kernels.named_imports import (
     absolute,
     file_of,
@@ -110,7 +111,8 @@ def sources_digest(*origins: Origin) -> str:
     typed = [o for o in origins if not isinstance(o, str) and o.__module__ not in other]
     codes = set()
     if typed:
-        from kron_dynamics.kernels.typed_code import text_of
+        with IMPORTING:
+            from kron_dynamics.kernels.typed_code import text_of
 
         codes = {text_of(origin) for origin in typed}
     digest = hashlib.sha256(_closure_digest(frozenset(names)).encode())

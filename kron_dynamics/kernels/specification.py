@@ -8,6 +8,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kron_dynamics.kernels.late_imports import IMPORTING
 from kron_dynamics.kernels.origins import Origin, origins_of
 from kron_dynamics.model.rigid_model import rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
@@ -63,7 +64,8 @@ class KernelSpecification(NamedTuple):
 
     def record(self, model: RobotModel, graph: Graph | None = None) -> Trace:
         """Return the trace of the function, in a given graph or one of its own."""
-        from kron_dynamics.kernels.trace import Trace  # not needed if all kernels are cached
+        with IMPORTING:
+            from kron_dynamics.kernels.trace import Trace  # not needed if kernels are cached
 
         function = functools.partial(self.function, with_python_numbers(model))
         return Trace(function, self.sizes(model), graph)
@@ -74,7 +76,8 @@ class KernelSpecification(NamedTuple):
         is_tree = not (model.is_flexible or model.has_closed_loops)
         if is_small or not is_tree or not self.has_loops:
             return self.record(model, graph)
-        from kron_dynamics.kernels.loops.trace import LoopTrace
+        with IMPORTING:
+            from kron_dynamics.kernels.loops.trace import LoopTrace
 
         loops = LoopTrace(self.function, rigid_tree(model), self.sizes(model), self.in_body_axes)
         if loops.operations >= _LONG_IN_LOOPS:

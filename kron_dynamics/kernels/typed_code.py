@@ -6,11 +6,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cached_property
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
+
+from kron_dynamics.kernels.named_imports import file_of, is_library, top_level
+from kron_dynamics.model.robot_model import RobotModel
 
 _SCALARS = (bool, int, float, complex, str, bytes, type(None))
 
@@ -19,19 +23,24 @@ def functions_in(origin: FunctionType | type) -> list[FunctionType]:
     """Return a function itself, or the functions that a class defines."""
     if isinstance(origin, FunctionType):
         return [origin]
-    found = []
-    for part in vars(origin).values():
-        if isinstance(part, property):
-            found += [f for f in (part.fget, part.fset) if isinstance(f, FunctionType)]
-        part = getattr(part, '__func__', part)
-        found += [part] if isinstance(part, FunctionType) else []
-    return found
+    return [f for member in vars(origin).values() for f in functions_of(member)]
+
+
+def functions_of(member: Any) -> list[FunctionType]:
+    """Return the functions of a member of a class: a method, a property or one decorated."""
+    if isinstance(member, property):
+        return [f for f in (member.fget, member.fset) if isinstance(f, FunctionType)]
+    if isinstance(member, cached_property):
+        return functions_of(member.func)
+    part = getattr(member, '__func__', member)
+    found = [part] if isinstance(part, FunctionType) else []
+    return found + (functions_of(part.__wrapped__) if hasattr(part, '__wrapped__') else [])
 
 
 def named_globals(function: FunctionType) -> dict[str, Any]:
     """Return the globals that a function, or one inside it, names."""
     known = function.__globals__
-    return {name: known[name] for name in sorted({*_names(function.__code__)}) if name in known}
+    return {name: known[name] for name in sorted({*names_in(function.__code__)}) if name in known}
 
 
 def text_of(origin: FunctionType | type) -> str:
@@ -43,7 +52,7 @@ def text_of(origin: FunctionType | type) -> str:
     texts = []
     for function in functions_in(origin):
         values = [
-            (name, _value(value))
+            (name, value.__name__ if isinstance(value, ModuleType) else _value(value))
             for name, value in named_globals(function).items()
             if not isinstance(value, FunctionType | type)
         ]
@@ -59,11 +68,14 @@ def text_of(origin: FunctionType | type) -> str:
     return '\n'.join(texts)
 
 
-def _names(code: CodeType) -> Iterator[str]:
+def names_in(code: CodeType) -> Iterator[str]:
+    """Yield the names of globals and attributes in some code, and texts, which may be some."""
     yield from code.co_names
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            yield from _names(constant)
+            yield from names_in(constant)
+        elif isinstance(constant, str):
+            yield constant
 
 
 def _code(code: CodeType) -> str:
@@ -81,18 +93,36 @@ def _is_found_at(value: Any, module: Any, name: Any) -> bool:
 
 
 def _value(value: Any) -> str:
-    """Return an exact text of a value."""
+    """Return an exact text of a value, or one that stands for it in this process."""
+    text = value_text(value)
+    return f'{type(value)} {id(value)} of process {os.getpid()}' if text is None else text
+
+
+def value_text(value: Any) -> str | None:
+    """Return an exact text of a value; None if it has none, as objects of unknown classes."""
     if isinstance(value, _SCALARS):
         return repr(value)
-    if isinstance(value, ModuleType):
-        return value.__name__
+    if isinstance(value, RobotModel):
+        return value.fingerprint
     place = getattr(value, '__module__', None), getattr(value, '__name__', None)
     if isinstance(value, np.ufunc) or _is_found_at(value, *place):
-        return repr(place)
+        return None if _is_users(value) else repr(place)
     if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in 'biufc':
         return repr((value.shape, value.dtype.str, value.tobytes()))
     if isinstance(value, tuple | list):
-        return repr((type(value).__name__, [_value(each) for each in value]))
+        return _joined(type(value).__name__, value)
     if isinstance(value, dict):
-        return repr([(_value(key), _value(each)) for key, each in value.items()])
-    return f'{type(value)} {id(value)} of process {os.getpid()}'
+        return _joined('dict', [part for item in value.items() for part in item])
+    return None
+
+
+def _is_users(value: Any) -> bool:
+    """Return whether a function or class is in a file that is no library's and may change."""
+    module = value.__module__ or ''
+    is_python = top_level(module) in sys.stdlib_module_names
+    return not (is_python or file_of(module) is None or is_library(file_of(module)))
+
+
+def _joined(kind: str, values: Iterable[Any]) -> str | None:
+    texts = [value_text(value) for value in values]
+    return None if None in texts else repr((kind, texts))

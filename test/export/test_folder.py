@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import resource
 from pathlib import Path
@@ -71,6 +72,44 @@ def test_what_cannot_be_written_whole_leaves_nothing(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ['arm']
 
 
+def failing(monkeypatch, count, error):
+    """Let the renaming of a file fail, after so many that work."""
+    replace, done = os.replace, []
+
+    def refuse(source, target):
+        done.append(target)
+        if len(done) == count:
+            raise error
+        replace(source, target)
+
+    monkeypatch.setattr(os, 'replace', refuse)
+
+
+@pytest.mark.parametrize('count', [1, 2, 5, 8])
+@pytest.mark.parametrize('library', [OTHER, RENAMED], ids=['same names', 'other names'])
+def test_an_error_in_the_middle_leaves_the_earlier_export(tmp_path, monkeypatch, library, count):
+    write_export(LIBRARY, tmp_path / 'arm')
+    before = contents(tmp_path)
+    with monkeypatch.context() as failures:
+        failing(failures, count, OSError(5, 'Input/output error', 'a file'))
+        for folder in ('arm', 'new'):
+            with pytest.raises(kd.KronDynamicsError, match='Input/output error'):
+                write_export(library, tmp_path / folder)
+            failing(failures, count, OSError(5, 'Input/output error', 'a file'))
+    assert contents(tmp_path) == before
+    assert [path.name for path in tmp_path.iterdir()] == ['arm']
+    write_export(library, tmp_path / 'arm')
+    assert set(contents(tmp_path / 'arm')) == set(library.files())
+
+
+def test_what_an_export_that_was_killed_has_left_is_no_edit(tmp_path):
+    write_export(LIBRARY, tmp_path)
+    (tmp_path / 'src' / 'arm.c').write_text(OTHER.files()['src/arm.c'])
+    (tmp_path / 'test' / 'self_test.c').unlink()
+    write_export(OTHER, tmp_path)
+    assert contents(tmp_path) == {n: text.encode() for n, text in OTHER.files().items()}
+
+
 def test_other_folders_are_left_alone(tmp_path):
     (tmp_path / 'thesis.tex').write_text('years of work')
     refused(tmp_path, 'holds other files')
@@ -124,3 +163,11 @@ def test_a_file_is_no_folder(tmp_path):
     with pytest.raises(ParameterError, match='is a file'):
         write_export(LIBRARY, tmp_path / 'arm')
     assert (tmp_path / 'arm').read_text() == 'mine'
+
+
+@pytest.mark.parametrize(
+    ('folder', 'error'), [('arm\0', ParameterError), (5, kd.ArgumentTypeError)]
+)
+def test_what_is_no_path_is_refused_by_name(folder, error):
+    with pytest.raises(error, match='^folder is .*expected the path of a folder'):
+        write_export(LIBRARY, folder)

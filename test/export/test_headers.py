@@ -13,9 +13,34 @@ from exported import run
 
 import kron_dynamics as kd
 from benchmarks.chain import chain_urdf
-from kron_dynamics.export import export_library
+from kron_dynamics.export import export_library, write_export
 
-ROBOT = kd.load(Path(__file__).parents[1] / 'robots' / 'planar_2r.urdf')
+ROOT = Path(__file__).parents[2]
+ROBOT = kd.load(ROOT / 'test' / 'robots' / 'planar_2r.urdf')
+WRONG_LENGTH = """\
+#include <cstdio>
+#include "arm_dynamics/arm.hpp"
+
+template <class Vector>
+static void give(const Vector &q) {
+  const arm::Robot robot;
+  Eigen::VectorXd g(2);
+  try {
+    g = robot.gravity_vector(q);
+    std::puts(g == robot.gravity_vector(Eigen::Vector2d(q[0], q[1])) ? "right" : "wrong");
+  } catch (const std::invalid_argument &) {
+    std::puts("refused");
+  }
+}
+
+int main() {
+  const Eigen::VectorXd q = Eigen::VectorXd::Constant(5, 0.3);
+  give(Eigen::VectorXd(q.head(2)));
+  give(Eigen::VectorXd(q.head(1)));
+  give(q.segment(1, 3));
+  give(2.0 * q);
+}
+"""
 PLACE = 'include/arm_dynamics/arm'
 SHAPES = {
     'gravity_vector': (('result[2]',), ('Vector<2>> result',)),
@@ -74,6 +99,32 @@ def test_the_header_tells_of_loads_where_they_can_be_given():
     assert [(int(a), int(b)) for a, b, _ in places] == [(0, 9), (10, 19)]
     assert [link for *_, link in places] == ['upper_arm', 'forearm']
     assert '10..19  forearm, also for hand, fixed to it' in carrying
+
+
+@pytest.mark.parametrize('has_loops', [False, True])
+def test_where_closed_loops_are_solved_is_told(has_loops):
+    """In the header and on the first page: beyond, wrong numbers look like right ones."""
+    loops = ROOT / 'config' / 'four_bar_constraints.yaml' if has_loops else None
+    robot = kd.load(ROOT / 'urdf' / 'four_bar.urdf', constraints=loops) if has_loops else ROBOT
+    library = export_library(robot, prefix='arm', quantities=['gravity_vector'])
+    files = library.files()
+    for name in (f'{PLACE}.h', 'README.md'):
+        about = ' '.join(files[name].partition('#ifndef')[0].replace('\n * ', '\n').split())
+        assert ('solved for positions from position_lower to position_upper' in about) == has_loops
+
+
+@pytest.mark.long
+def test_the_wrapper_takes_no_vector_of_another_length(tmp_path):
+    """Also without assertions, where the function would read what is behind it."""
+    library = export_library(ROBOT, prefix='arm', quantities=['gravity_vector', 'mass_matrix'])
+    write_export(library, tmp_path)
+    main = tmp_path / 'main.cpp'
+    main.write_text(WRONG_LENGTH, encoding='utf-8')
+    eigen = EIGEN_PREFIX / 'include' / 'eigen3'
+    include = ('-I', tmp_path / 'include', '-isystem', eigen, '-DNDEBUG')
+    run('cc', '-c', *include[:2], tmp_path / 'src' / 'arm.c', '-o', tmp_path / 'arm.o')
+    run('c++', '-std=c++17', *include, main, tmp_path / 'arm.o', '-lm', '-o', tmp_path / 'main')
+    assert run(tmp_path / 'main').split() == ['right', 'refused', 'refused', 'refused']
 
 
 def test_the_wrapper_declares_the_types_that_it_returns(files):

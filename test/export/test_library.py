@@ -249,6 +249,26 @@ def test_what_links_carry_is_an_argument(tmp_path):
             np.testing.assert_allclose(got, theirs, rtol=0, atol=1e-12 * np.abs(theirs).max())
 
 
+def test_what_a_robot_carries_is_not_left_out():
+    """Its load is an argument of the functions, or the export is refused."""
+    robot = kd.CarryingRobot(kd.load(BRANCHED))
+    tip = robot.model.tip_link
+    quantities = ['gravity_vector']
+    assert export_library(robot, quantities=quantities).digest
+    robot.set_payload(tip, 5.0)
+    for links in ([], ['trunk']):
+        with pytest.raises(kd.ModelError, match=f"'{tip}' carries a payload.*payload_links"):
+            export_library(robot, quantities=quantities, payload_links=links)
+    library = export_library(robot, quantities=quantities, payload_links=[tip])
+    (function,) = library.functions
+    q = np.linspace(0.3, 0.4, robot.n)
+    (found,) = expected(library, function, [q, np.array([5.0, *np.zeros(9)])])
+    right = kd.dynamics.gravity_vector(kd.load(BRANCHED, payload={tip: 5.0}).model, q)
+    np.testing.assert_allclose(found, right, rtol=1e-12)
+    robot.set_payload(tip, 0.0)
+    assert export_library(robot, quantities=quantities).digest
+
+
 def test_functions_call_each_other(tmp_path):
     """C is C* and little more."""
     quantities = ['velocity_free_coriolis_matrix', 'coriolis_matrix']
@@ -301,6 +321,14 @@ def test_what_is_not_there_is_refused_by_name():
         ({'payload_links': ['nowhere']}, UnknownFrameError, 'nowhere'),
         ({'real': 'half'}, ParameterError, "'half'"),
         ({'prefix': 'Arm'}, ParameterError, "'Arm'"),
+        # Of another type; a string would be as many names as it has letters.
+        ({'prefix': 5}, kd.ArgumentTypeError, 'prefix is 5'),
+        ({'frames': None}, kd.ArgumentTypeError, 'frames is None'),
+        ({'frames': tip}, kd.ArgumentTypeError, f"frames is '{tip}'"),
+        ({'frames': [5]}, kd.ArgumentTypeError, 'frames is 5'),
+        ({'quantities': 5}, kd.ArgumentTypeError, 'quantities is 5'),
+        ({'payload_links': tip}, kd.ArgumentTypeError, f"payload_links is '{tip}'"),
+        ({'real': 5}, kd.ArgumentTypeError, 'real is 5'),
     ):
         with pytest.raises(error, match=match):
             export_library(robot, **options)

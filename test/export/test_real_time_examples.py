@@ -79,6 +79,10 @@ def test_the_loop_follows_and_refuses_another_model(stacker, tmp_path):
     assert found and 0.0 < float(found[1]) < 1e-3, told
     other = subprocess.run([program, '0.1', 'other'], capture_output=True, text=True, check=False)
     assert other.returncode == 1 and 'not of the model other' in other.stderr
+    for seconds in ('0', '-1', 'ten', '1s', '', 'nan', 'inf'):
+        wrong = subprocess.run([program, seconds], capture_output=True, text=True, check=False)
+        assert wrong.returncode == 1 and not wrong.stdout
+        assert wrong.stderr == f"SECONDS is '{seconds}', expected a number above 0\n"
 
 
 @pytest.mark.parametrize(('joint', 'value'), [('travel', 'NAN'), ('luff', '-INFINITY')])

@@ -27,6 +27,24 @@ int main(void) {
 }
 """
 
+PROJECT = """\
+cmake_minimum_required(VERSION 3.16)
+project(machine C)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+include(CTest)
+add_subdirectory(arm)
+add_executable(program main.c)
+target_link_libraries(program arm_dynamics::arm_dynamics)
+"""
+USER = """\
+cmake_minimum_required(VERSION 3.16)
+project(user C)
+find_package(arm_dynamics REQUIRED)
+add_executable(program ../main.c)
+target_link_libraries(program arm_dynamics::arm_dynamics)
+"""
+PLAIN = ('-DCMAKE_DISABLE_FIND_PACKAGE_ament_cmake=ON', '-DCMAKE_EXPORT_COMPILE_COMMANDS=ON')
+
 
 @pytest.fixture
 def exported(tmp_path):
@@ -61,6 +79,43 @@ def test_cmake_builds_it_without_fast_math_and_says_so(exported, tmp_path, monke
     )
     run('cmake', '--build', build)
     assert subprocess.run([build / 'arm_dynamics_self_test'], check=False).returncode != 0
+
+
+@pytest.fixture
+def project(exported, tmp_path):
+    """A project around an export, without a build type, with hidden names and tests."""
+    (tmp_path / 'CMakeLists.txt').write_text(PROJECT)
+    (tmp_path / 'main.c').write_text(DENORMAL)
+    return tmp_path
+
+
+@pytest.mark.long
+@pytest.mark.skipif(shutil.which('cmake') is None, reason='there is no cmake')
+def test_a_project_around_it_is_built_and_installed(project):
+    build, installed = project / 'build', project / 'installed'
+    run('cmake', '-S', project, '-B', build, *PLAIN, '-DBUILD_SHARED_LIBS=ON')
+    run('cmake', '--build', build)
+    assert float(run(build / 'program')) == 1e-310
+    assert not list(build.rglob('*_test'))
+    assert re.search('-O2.*arm.c', (build / 'compile_commands.json').read_text())
+    run('cmake', '--install', build, '--prefix', installed)
+    user = project / 'user'
+    user.mkdir()
+    (user / 'CMakeLists.txt').write_text(USER)
+    run('cmake', '-S', user, '-B', user / 'build', f'-DCMAKE_PREFIX_PATH={installed}')
+    run('cmake', '--build', user / 'build')
+    assert float(run(user / 'build' / 'program')) == 1e-310
+
+
+@pytest.mark.long
+@pytest.mark.skipif(shutil.which('cmake') is None, reason='there is no cmake')
+def test_bare_metal_gets_the_library_of_mathematics(project):
+    generic = ('-DCMAKE_SYSTEM_NAME=Generic', '-DCMAKE_C_COMPILER=gcc', '-GUnix Makefiles')
+    run('cmake', '-S', project, '-B', project / 'build', *PLAIN, *generic)
+    (link,) = (project / 'build').rglob('program.dir/link.txt')
+    assert ' -lm' in link.read_text()
+    run('cmake', '-S', project / 'arm', '-B', project / 'alone', *PLAIN, *generic)
+    assert not list((project / 'alone').rglob('*_test.dir'))
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,14 @@ from long_runs import some_of
 
 from kron_dynamics import KernelBuildError, dynamics
 from kron_dynamics.elementary import sin
-from kron_dynamics.kernels import Kernel, cache, caller, compilation, translation_units
+from kron_dynamics.kernels import (
+    Kernel,
+    building,
+    cache,
+    caller,
+    compilation,
+    translation_units,
+)
 from kron_dynamics.kernels.compilation import make_kernels
 from kron_dynamics.kernels.specification import KernelSpecification
 from kron_dynamics.kernels.trace import Graph, Trace
@@ -47,7 +54,7 @@ def make(*recipes: KernelSpecification, fingerprint: str = 'test_compilation') -
 @pytest.fixture
 def two_units(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two cores, and nothing too small to be compiled apart."""
-    monkeypatch.setattr(compilation, 'thread_count', lambda threads: 2)
+    monkeypatch.setattr(building, 'thread_count', lambda threads: 2)
     monkeypatch.setattr(translation_units, '_SMALL', 1)
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -43,6 +44,47 @@ talk.readline()
 M = robot.mass_matrix([0.3, 0.7])
 (report,) = robot.kernel_report()
 print(json.dumps([report.source, report.cached, M.tolist()]), file=talk, flush=True)
+"""
+
+# Makes kernels in a thread, and forks a process in the middle of each of these imports there. The
+# processes import the same, and one makes a kernel of its own.
+FORKING = """
+import importlib, os, queue, signal, sys, threading
+import kron_dynamics as kd
+
+robot, other = kd.load(sys.argv[1]), kd.load(sys.argv[1])
+begun, forked = queue.SimpleQueue(), threading.Semaphore(0)
+
+class Pausing:
+    def find_spec(self, name, path=None, target=None):
+        if name in sys.argv[2:] and threading.current_thread() is maker:
+            begun.put(name)
+            forked.acquire(timeout=0.1)  # unless forking waits for the import
+
+def make():
+    try:
+        robot.mass_matrix([0.3, 0.7])
+    except kd.KernelBuildError:
+        pass
+    begun.put(None)
+
+maker = threading.Thread(target=make)
+sys.meta_path.insert(0, Pausing())
+maker.start()
+children = {}
+while (name := begun.get()) is not None:
+    if (child := os.fork()) == 0:
+        signal.alarm(10)
+        importlib.import_module(name)
+        if name.endswith('building'):
+            os.environ['CC'] = '/nonexistent'
+            other.mass_matrix([0.3, 0.7])
+        os._exit(0)
+    children[child] = name
+    forked.release()
+maker.join()
+print(*children.values())
+sys.exit(', '.join(name for child, name in children.items() if os.waitpid(child, 0)[1]) or 0)
 """
 
 
@@ -123,3 +165,22 @@ def test_four_processes_at_once_build_once_and_mend_what_is_broken(
     seventh.go()
     assert seventh.answer() == ['c', True, answers[0][2]]
     assert sorted(logging_compiler()) == ['0.c', '0.c', 'kron_caller.c', 'kron_caller.c']
+
+
+def test_a_process_forked_during_an_import_can_make_kernels(
+    tmp_path: Path, own_cache: Path, robot_text: Any
+) -> None:
+    """The thread that makes kernels is not there to finish what it imports."""
+    urdf = tmp_path / 'robot.urdf'
+    urdf.write_text(robot_text('planar_2r'), encoding='utf-8')
+    builders = (f'kron_dynamics.kernels.{name}' for name in ('building', 'check', 'run_compiler'))
+    late = ['tempfile', *builders]
+    done = subprocess.run(
+        [sys.executable, '-c', FORKING, str(urdf), *late],
+        env={**os.environ, 'CC': 'false'},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    assert set(done.stdout.split()) == set(late)

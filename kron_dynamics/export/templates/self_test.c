@@ -17,10 +17,11 @@ static @real@ workspace[@upper@_WORKSPACE];
 static int wrong = 0;
 static double worst = 0.0;
 
-/* Compares state k of `count` expected states; the error is relative to their largest number. */
+/* Compares state k of `count` expected states; the error is relative to their largest number, or to
+ * `least` if that is larger. */
 static void compare(const char *what, const @real@ *got, const double *expected, int size, int count,
-                    int k, double tolerance) {
-  double largest = 0.0, difference = 0.0;
+                    int k, double least, double tolerance) {
+  double largest = least, difference = 0.0;
   for (int i = 0; i < size * count; ++i) largest = fmax(largest, fabs(expected[i]));
   for (int i = 0; i < size; ++i) {
     const double apart = fabs((double)got[i] - expected[size * k + i]);

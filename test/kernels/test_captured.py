@@ -1,0 +1,152 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Users' equations that read more than their arguments: no kernel has the numbers of another."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kron_dynamics as kd
+from kron_dynamics.kernels.captured import captured_text
+from kron_dynamics.kernels.compiled import Compiled, compiled, compiled_methods
+from kron_dynamics.kernels.specification import KernelSpecification
+from kron_dynamics.typing import ArrayLike, FloatArray
+
+pytestmark = pytest.mark.hurried
+
+
+def scaled(robot: Any, q: Any) -> Any:
+    return robot.gain * np.asarray(q)
+
+
+class Scaling(kd.Robot):
+    """Multiplies by a gain that each equation reads in another way."""
+
+    gain: Any = 1.0
+    unread = 0.0
+
+    def __init__(self, model: kd.RobotModel, gain: Any = 1.0) -> None:
+        super().__init__(model)
+        self.gain = gain
+
+    @property
+    def doubled(self) -> Any:
+        return 2 * self.gain
+
+    def half(self) -> Any:
+        return self.doubled / 4
+
+    @compiled(on_demand=True)
+    def plainly(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
+        """Read it."""
+        return self.gain * np.asarray(q)
+
+    @compiled(on_demand=True)
+    def elsewhere(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
+        """Read it in a function."""
+        return scaled(self, q)
+
+    @compiled(on_demand=True)
+    def through(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
+        """Read it in methods."""
+        return self.half() * np.asarray(q)
+
+    @compiled(on_demand=True)
+    def by_name(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
+        """Read it by a name that is computed."""
+        return getattr(self, 'ga' + 'in'[:2]) * np.asarray(q)
+
+
+METHODS = {name: m for name, m in vars(Scaling).items() if isinstance(m, Compiled)}
+
+
+@pytest.fixture(scope='module')
+def model(robot_text: Any) -> kd.RobotModel:
+    return kd.loads(robot_text('planar_2r')).model
+
+
+def text(method: str, robot: kd.Robot) -> str:
+    return captured_text(METHODS[method].specification(robot).function)
+
+
+def test_two_robots_of_a_user_have_their_own_numbers(model: kd.RobotModel) -> None:
+    q = np.array([0.3, 0.7])
+    for gain, cached in ((2.0, None), (3.0, None), (2.0, True)):
+        robot = Scaling(model, gain)
+        assert (robot.plainly(q) == gain * q).all()
+        (report,) = robot.kernel_report()
+        assert cached is None or report.cached
+
+
+@pytest.mark.parametrize('method', METHODS)
+def test_an_attribute_counts_wherever_it_is_read(method: str, model: kd.RobotModel) -> None:
+    values = (1.0, np.nextafter(1.0, 2.0), 1, np.ones(2), [1.0, 2.0], {'a': 1.0})
+    texts = [text(method, Scaling(model, value)) for value in values]
+    assert len(set(texts)) == len(texts)
+
+
+@pytest.mark.parametrize('method', ['plainly', 'elsewhere', 'through'])
+def test_equal_numbers_share_a_kernel(method: str, model: kd.RobotModel) -> None:
+    """Also in another process: nothing tells two robots apart but what is read."""
+    robot, other = Scaling(model, np.array([1.0, 2.0])), Scaling(model, np.array([1.0, 2.0]))
+    other.unread = 5.0
+    assert text(method, robot) == text(method, other)
+
+
+def test_what_has_no_exact_text_is_shared_by_none(model: kd.RobotModel) -> None:
+    robot = Scaling(model, object())
+    assert text('plainly', robot) != text('plainly', robot)
+    robot = Scaling(model, scaled)  # whose file is not among the sources
+    assert text('plainly', robot) != text('plainly', robot)
+
+
+def test_numbers_of_the_class_count(model: kd.RobotModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    robot = Scaling(model)
+    del robot.gain
+    before = text('plainly', robot)
+    monkeypatch.setattr(Scaling, 'gain', 2.0)
+    assert text('plainly', robot) != before
+
+
+def around(gain: float) -> Callable[..., Any]:
+    return lambda model, q: gain * np.asarray(q)
+
+
+def bound(gain: float, model: Any, q: Any) -> Any:
+    return gain * np.asarray(q)
+
+
+def by_default(gain: float) -> Callable[..., Any]:
+    def function(model: Any, q: Any, gain: float = gain) -> Any:
+        return gain * np.asarray(q)
+
+    return function
+
+
+def wrapped(gain: float) -> Callable[..., Any]:
+    inner = functools.partial(bound, gain)
+    return lambda model, q: inner(model, q)
+
+
+@pytest.mark.parametrize(
+    'make', [around, functools.partial(functools.partial, bound), by_default, wrapped]
+)
+def test_values_around_a_function_count(make: Callable[[float], Any]) -> None:
+    one, two, again = (KernelSpecification('f', ['q'], make(g)).function for g in (1.0, 2.0, 1.0))
+    assert captured_text(one) == captured_text(again) != captured_text(two)
+
+
+def test_the_packages_equations_capture_nothing(model: kd.RobotModel) -> None:
+    """So that a start with all kernels in the cache takes no time for it."""
+    functions = [vars(kd.dynamics)[name] for name in ('gravity_vector', 'mass_matrix')]
+    for robot in (kd.Robot(model), Scaling(model, object())):
+        for owner in (robot, robot.frame('hand')):
+            methods = compiled_methods(type(owner)).items()
+            own = [m.specification(owner) for name, m in methods if name not in METHODS]
+            functions += [specification.function for specification in own]
+    assert {captured_text(function) for function in functions} == {''}
