@@ -106,16 +106,22 @@ def test_other_threads_run_during_a_batch(states: int, released: bool) -> None:
     thread.start()
     time.sleep(0.05)
     spans = []
-    for _ in range(9):
-        started = time.perf_counter()
-        toil(x)
-        spans.append((started, time.perf_counter()))
+    # The interpreter itself does not switch threads meanwhile, however busy the computer is.
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(100.0)
+    try:
+        for _ in range(9):
+            started = time.perf_counter()
+            toil(x)
+            spans.append((started, time.perf_counter()))
+    finally:
+        sys.setswitchinterval(interval)
     stop.set()
     thread.join()
     assert min(ended - started for started, ended in spans) > 0.02
-    during = sorted(sum(started < stamp < ended for stamp in stamps) for started, ended in spans)
-    # A busy computer may keep the other thread from running, and the call from starting.
-    assert during[-1] >= 3 if released else during[4] <= 1
+    during = [sum(started < stamp < ended for stamp in stamps) for started, ended in spans]
+    # A busy computer may keep the other thread from running.
+    assert max(during) >= 3 if released else max(during) == 0
 
 
 def forget() -> None:
