@@ -137,7 +137,7 @@ def _searched_mesh(
     shortest = shortest_interval(robot, mesh, limits.effort_rate) if smooth else None
     if friction:  # with x = 1, because r is approximately the time
         mesh = mesh.with_friction(robot, c)
-    refuse_standing(robot, section, mesh.places, mesh.terms.weight, limits.effort)
+    refuse_standing(robot, section, mesh.places, mesh.standing, limits.effort)
     rows, _ = rows_of(mesh, limits)
     c = minimize(
         mesh.objective, rows, _feasible_start(rows, c), gap=_COARSE_GAP, most=_COARSE_STEPS
@@ -148,7 +148,7 @@ def _searched_mesh(
     c = np.append(np.interp(finer.centers, mesh.centers, c[:-1]), 1.0)
     if friction:
         finer = finer.with_friction(robot, c)
-    refuse_standing(robot, section, finer.places, finer.terms.weight, limits.effort)
+    refuse_standing(robot, section, finer.places, finer.standing, limits.effort)
     return finer, c, breaks
 
 
