@@ -27,8 +27,8 @@ from kron_dynamics.typing import FloatArray, IndexArray
 _REST = 1e-7
 # Steps of a joint's acceleration that count as rounding, relative to its largest acceleration.
 _ROUNDING = 1e-5
-# Distances between waypoints that count as 0, relative to the largest one; and those of joints, rad
-# or m, relative to positions above 1: motions over less are spoilt by the rounding of positions.
+# Distances between waypoints that count as 0, relative to the largest one; those of joints, rad or
+# m, relative to positions above 1: motions over less are spoilt by the rounding of positions.
 _REPEATED, _ROUNDED = 1e-7, 1e-10
 # Ways of a trajectory that are rounding, relative to positions above 1.
 _LAST_BITS = 1e-12

@@ -60,7 +60,8 @@ def retime(
         acceleration_limit: shape (n,), rad/s^2 or m/s^2; None for none.
         effort_limit: shape (n,), N m or N; None for the model's.
         effort_rate_limit: shape (n,), N m/s or N/s; None for none.
-        friction: whether efforts include the joint friction.
+        friction: whether efforts include the joint friction. `check_trajectory`, and so the nodes,
+            include it in the efforts that they compare with limits.
         position_tolerance: accepted violation of a position limit, rad or m.
 
     Raises:

@@ -11,7 +11,8 @@ import pytest
 from single_carts import cart
 
 import kron_dynamics as kd
-from kron_dynamics.control import retime
+from kron_dynamics.control import check_trajectory, retime
+from kron_dynamics.exceptions import TrajectoryError
 
 ARM = Path(__file__).parents[2] / 'robots' / 'planar_2r.urdf'
 _ROUNDING = 1.0 + 1e-9
@@ -82,3 +83,21 @@ def test_steps_of_coulomb_friction_are_no_effort_rates(way):
     tau = robot.inverse_dynamics(q, qd, qdd) + qd * robot.model.damping
     rates = (np.abs(np.diff(tau, axis=0)) / t[1]).max(axis=0) / limits['effort_rate_limit']
     assert 0.98 < rates.max() <= _ROUNDING
+
+
+def test_only_with_friction_a_motion_passes_the_check_of_those_that_follow_it():
+    robot, limit = arm(), np.array([45.0, 30.0])
+    for rates in (None, [500.0, 200.0]):
+        with_friction, without = (
+            retime(
+                robot,
+                [[0.0, 0.0], [1.5, 0.5]],
+                effort_limit=limit,
+                effort_rate_limit=rates,
+                friction=friction,
+            ).trajectory
+            for friction in (True, False)
+        )
+        check_trajectory(with_friction, robot, effort_limit=limit)
+        with pytest.raises(TrajectoryError, match="joint 'shoulder': effort"):
+            check_trajectory(without, robot, effort_limit=limit)
