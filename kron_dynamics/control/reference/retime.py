@@ -4,11 +4,13 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 
 import numpy as np
 
 from kron_dynamics.arguments import finite_array, instance, real_array, real_number, whole_number
+from kron_dynamics.carrying import CarryingRobot
 from kron_dynamics.control.per_joint import positive_per_joint
 from kron_dynamics.control.reference.motion_peaks import MotionSamples
 from kron_dynamics.control.reference.path_sections import (
@@ -41,9 +43,9 @@ def retime(
     """Return the fastest motion along a path that keeps the limits of the machine.
 
     The path and its rests are kept; all other timing is new. Efforts are computed by inverse
-    dynamics, including the robot's payload. Efforts and their exact rates are also checked
-    between the states of the result: none exceeds its limit. The rates exclude the step of
-    Coulomb friction where a joint reverses.
+    dynamics, with the payloads that the robot has when this begins. Efforts and their exact rates
+    are also checked between the states of the result: none exceeds its limit. The rates exclude
+    the step of Coulomb friction where a joint reverses.
 
     With effort rate limits, position, velocity and acceleration are continuous, and the motion
     begins and ends with zero acceleration. Without them, the acceleration steps at rests, as in
@@ -76,7 +78,7 @@ def retime(
     tolerance = real_number(position_tolerance, 'position_tolerance')
     if not tolerance >= 0.0:
         raise ParameterError(f'position_tolerance is {tolerance:g}, expected 0 or more')
-    rigid = robot.rigid
+    rigid = _with_payloads_of_now(robot.rigid)
     limits = _limits(rigid, (velocity_limit, acceleration_limit, effort_limit, effort_rate_limit))
     if isinstance(path, Trajectory):
         sections, start, count = _of_trajectory(rigid, path, rests)
@@ -86,6 +88,11 @@ def retime(
     limits = _usable(rigid, sections, limits)
     motions, point_times = _timed(rigid, sections, count, limits, friction)
     return joined_motions(rigid, motions, start, point_times, limits)
+
+
+def _with_payloads_of_now(robot: Robot) -> Robot:
+    """The robot, or a copy whose payloads nobody sets meanwhile."""
+    return copy.copy(robot) if isinstance(robot, CarryingRobot) else robot
 
 
 def _timed(

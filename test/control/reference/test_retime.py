@@ -229,6 +229,18 @@ def test_payload_counts(assert_close):
     assert_close(found.duration, 2.0 * retime(cart(), [[0.0], [2.0]]).duration, 1e-6)
 
 
+def test_a_payload_that_is_set_meanwhile_counts_the_next_time(assert_close):
+    class Disturbed(kd.CarryingRobot):
+        def inverse_dynamics(self, *motion, **options):
+            robot.set_payload('cart', 6.0)
+            return super().inverse_dynamics(*motion, **options)
+
+    robot = Disturbed(cart(), 'cart')
+    alone = retime(cart(), [[0.0], [2.0]]).duration
+    assert_close(retime(robot, [[0.0], [2.0]]).duration, alone, 1e-12)
+    assert_close(retime(robot, [[0.0], [2.0]]).duration, 2.0 * alone, 1e-6)
+
+
 def test_links_that_bend_count_as_stiff(assert_close, stacker_files):
     boom = kd.load(stacker_files.urdf, flexible=stacker_files.flexible)
     points = np.array([[1.0, 0.0, 0.0], [1.2, 0.01, 0.002]])
