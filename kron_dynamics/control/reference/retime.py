@@ -48,8 +48,8 @@ def retime(
     the step of Coulomb friction where a joint reverses.
 
     With effort rate limits, position, velocity and acceleration are continuous, and the motion
-    begins and ends with zero acceleration. Without them, the acceleration steps at rests, as in
-    every time-optimal motion, but nowhere else.
+    begins and ends with zero acceleration. Without them, it steps at rests, but nowhere else; as
+    points do not hold such steps, points for a controller need effort rate limits.
 
     Args:
         robot: the machine; flexible links are treated as rigid.
@@ -62,8 +62,7 @@ def retime(
         acceleration_limit: shape (n,), rad/s^2 or m/s^2; None for none.
         effort_limit: shape (n,), N m or N; None for the model's.
         effort_rate_limit: shape (n,), N m/s or N/s; None for none.
-        friction: whether efforts include the joint friction. `check_trajectory`, and so the nodes,
-            include it in the efforts that they compare with limits.
+        friction: whether efforts include the joint friction, as in `check_trajectory` and nodes.
         position_tolerance: accepted violation of a position limit, rad or m.
 
     Raises:
@@ -71,6 +70,7 @@ def retime(
             or the path is malformed; names joint, limit and position on the path.
         ParameterError: a limit or the tolerance cannot be used.
         ArgumentTypeError: an argument has a wrong type.
+        KernelBuildError: a kernel could not be compiled.
     """
     instance(robot, Robot, 'robot', 'a Robot')
     instance(friction, (bool, np.bool_), 'friction', 'True or False')
@@ -144,7 +144,7 @@ def _of_trajectory(
     if len(rests):
         raise TrajectoryError('rests are for waypoints, expected none: a trajectory has its own')
     breaks, pieces = path.polynomials
-    return sections_of_trajectory(path), pieces[0, 0], breaks.size
+    return sections_of_trajectory(path), pieces[0, 0], breaks.size if path.duration else 1
 
 
 def _of_waypoints(

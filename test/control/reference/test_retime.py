@@ -321,6 +321,12 @@ def test_no_way_takes_no_time(points):
     assert list(found.point_times) == [0.0] * len(points)
 
 
+@pytest.mark.parametrize('count', [1, 3])
+def test_a_hold_takes_no_time_either(count):
+    hold = Trajectory.from_points(['slide'], np.arange(count), [[0.3]] * count)
+    assert list(retime(cart(), hold).point_times) == [0.0] * count
+
+
 def test_repeated_points_count_once(assert_close):
     found = retime(cart(), [[0.0], [0.0], [1.0], [1.0], [2.0], [2.0]])
     assert_close(found.trajectory.samples(found.point_times)[0][:, 0], [0, 0, 1, 1, 2, 2], 1e-12)
