@@ -135,7 +135,7 @@ def _times(found: RetimedTrajectory, period: float, n: int, largest: int) -> Flo
     """Return the times of the answer's points, s."""
     if not 0.0 <= period < np.inf:
         raise ParameterError(f'sample_period is {period:g} s, expected 0 or more')
-    own = found.trajectory.polynomials[0]
+    own = found.trajectory.polynomials[0] if found.duration else np.zeros(1)
     samples = found.duration / period + 2.0 if period else len(own)
     check_size('answer', int(min(samples, largest + 1)), 1 + 4 * n, largest)
     if not period:

@@ -82,17 +82,11 @@ def kinks(arcs: Arcs) -> FloatArray:
         bounds = sign * arcs.rows.steepest(x)[0 if kind == FORWARD else 1]
         row = bounds.argmin(axis=1)
         k = np.flatnonzero((arcs.kind == kind) & inside_only & (row[1:] != row[:-1]))
-        found.append(
-            _crossing(
-                arcs,
-                k,
-                bounds[k, row[k + 1]] - bounds[k, row[k]],
-                bounds[k + 1, row[k + 1]] - bounds[k + 1, row[k]],
-            )
-        )
-        # Where the ceiling becomes steeper than the other limits permit.
-        with np.errstate(invalid='ignore'):
+        with np.errstate(invalid='ignore'):  # both are infinite where all joints turn back
+            before, after = (bounds[end, row[k + 1]] - bounds[end, row[k]] for end in (k, k + 1))
+            # Where the ceiling becomes steeper than the other limits permit.
             room = sign * (arcs.bounds(ceiling[0])[0 if kind == FORWARD else 1] - ceiling[1])
+        found.append(_crossing(arcs, k, before, after))
         here, there = (slice(-1), slice(1, None))[:: 1 if kind == FORWARD else -1]
         follows = (arcs.kind == kind) | (arcs.kind == CEILING)
         leaves = follows & on[here] & same & (room[here] > 0.0) & (room[there] < 0.0)

@@ -31,6 +31,8 @@ class Mesh:
         before: weight of coefficient k in x at node k, shape (N + 1, 1).
         after: weight of coefficient k + 1 in x at node k, shape (N + 1, 1).
         slope: u at node k is this times the difference of the two coefficients, (N + 1, 1).
+        coulomb: Coulomb friction at `places`, shape (2 N + 1, n); 0 if friction is not considered.
+            It is not part of the terms, because effort rates exclude its steps.
     """
 
     nodes: FloatArray
@@ -40,6 +42,7 @@ class Mesh:
     before: FloatArray
     after: FloatArray
     slope: FloatArray
+    coulomb: FloatArray | float = 0.0
 
     @classmethod
     def of(cls, robot: Robot, section: PathSection, rest_map: RestMap, nodes: FloatArray) -> Mesh:
@@ -75,13 +78,19 @@ class Mesh:
         return np.concatenate(([inner[0] - 2.0 * half[0]], inner, [inner[-1] + 2.0 * half[-1]]))
 
     def with_friction(self, robot: Robot, c: FloatArray) -> Mesh:
-        """Return the mesh with the friction of a motion added to the weight."""
+        """Return the mesh with the friction of a motion."""
         x = np.empty_like(self.places)
         x[::2] = self.motion(c)[0]
         x[1::2] = c[1:-2]  # approximately
-        friction = robot.joint_friction(self.terms.first * np.sqrt(x)[:, np.newaxis])
-        terms = self.terms._replace(weight=self.terms.weight + friction)
-        return replace(self, terms=terms)
+        v = self.terms.first * np.sqrt(x)[:, np.newaxis]
+        viscous = robot.model.damping * v
+        terms = self.terms._replace(weight=self.terms.weight + viscous)
+        return replace(self, terms=terms, coulomb=robot.joint_friction(v) - viscous)
+
+    @property
+    def standing(self) -> FloatArray:
+        """Effort that does not depend on x and u: weight and friction, shape (2 N + 1, n)."""
+        return self.terms.weight + self.coulomb
 
     def motion(self, c: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return x and u at the nodes, shape (N + 1,) each, of coefficients (N + 3,)."""

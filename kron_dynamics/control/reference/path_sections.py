@@ -27,8 +27,11 @@ from kron_dynamics.typing import FloatArray, IndexArray
 _REST = 1e-7
 # Steps of a joint's acceleration that count as rounding, relative to its largest acceleration.
 _ROUNDING = 1e-5
-# Distances between waypoints that count as 0, relative to the largest one.
-_REPEATED = 1e-7
+# Distances between waypoints that count as 0, relative to the largest one; those of joints, rad or
+# m, relative to positions above 1: motions over less are spoilt by the rounding of positions.
+_REPEATED, _ROUNDED = 1e-7, 1e-10
+# Ways of a trajectory that are rounding, relative to positions above 1.
+_LAST_BITS = 1e-12
 # Times that pieces are divided before their extrema are computed: control points of a part are
 # nearer to it.
 _HALVINGS = 3
@@ -140,20 +143,24 @@ def sections_of_waypoints(
     Args:
         points: shape (K, n), finite; points equal to their predecessor up to rounding are left
             out.
-        rests: indices of points that are rests besides the first and the last one.
+        rests: indices of points that are rests besides the first and the last one; of rests that
+            are equal up to rounding, one is kept.
         scale: scale of each joint, shape (n,): the path parameter grows between two points by the
             largest distance / scale.
     """
     inner = {range(len(points))[k] for k in rests} - {0, len(points) - 1}
-    ends = sorted({0, *inner, len(points) - 1})
+    steps = np.abs(np.diff(points, axis=0))
+    rounded = (steps <= _ROUNDED * np.maximum(1.0, np.abs(points).max(axis=0))).all(axis=1)
+    ways = np.where(rounded, 0.0, (steps / scale).max(axis=1))
+    ends = _distinct_rests(sorted({0, *inner, len(points) - 1}), ways)
     sections = []
     for begin, end in zip(ends[:-1], ends[1:], strict=True):
-        ways = (np.abs(np.diff(points[begin : end + 1], axis=0)) / scale).max(axis=1)
-        apart = ways > _REPEATED * ways.max()
+        own = ways[begin:end]
+        apart = own > _REPEATED * own.max()
         kept = np.concatenate(([begin], begin + 1 + np.flatnonzero(apart)))
         if kept.size == 1:
             continue
-        breaks = np.concatenate(([0.0], np.cumsum(ways[apart])))
+        breaks = np.concatenate(([0.0], np.cumsum(own[apart])))
         q = points[kept]
         q[-1] = points[end]
         v = natural_spline_velocities(breaks, q)
@@ -161,6 +168,18 @@ def sections_of_waypoints(
         table = np.ascontiguousarray(pieces.swapaxes(0, 1))
         sections.append(PathSection(breaks, table, tuple(kept.tolist()), False))
     return sections
+
+
+def _distinct_rests(ends: list[int], ways: FloatArray) -> list[int]:
+    """Rests without those between which there is no way to speak of; the first and last stay."""
+    longest = [ways[begin:end].max() for begin, end in zip(ends[:-1], ends[1:], strict=True)]
+    none = np.array(longest) <= _REPEATED * ways.max(initial=0.0)
+    still = np.logical_and.accumulate(none)
+    return [
+        place
+        for k, place in enumerate(ends)
+        if k in (0, len(none)) or not (none[k] or still[k - 1])
+    ]
 
 
 def sections_of_trajectory(trajectory: Trajectory) -> list[PathSection]:
@@ -192,10 +211,12 @@ def sections_of_trajectory(trajectory: Trajectory) -> list[PathSection]:
                 f'{bends[0, point + 1, joint]:.6g}; expected a rest there, or points with '
                 f'accelerations; without velocities, or as waypoints, points are joined smoothly'
             )
-    moves = (np.abs(pieces[1:]).max(axis=(0, 2)) > 0.0).tolist()
+    powers = sizes[:, np.newaxis] ** np.arange(1, len(pieces))[:, np.newaxis, np.newaxis]
+    ways = np.abs(pieces[1:, : sizes.size] * powers).sum(axis=0)
+    moves = (ways > _LAST_BITS * np.maximum(1.0, np.abs(pieces[0, : sizes.size]))).any(axis=1)
     ends, sections = np.flatnonzero(resting).tolist(), []
     for begin, end in zip(ends[:-1], ends[1:], strict=True):
-        if any(moves[begin:end]):
+        if moves[begin:end].any():
             table = np.ascontiguousarray(pieces[:, begin:end].swapaxes(0, 1))
             points = tuple(range(begin, end + 1))
             sections.append(PathSection(breaks[begin : end + 1], table, points, True))

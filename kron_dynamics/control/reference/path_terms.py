@@ -46,7 +46,7 @@ class PathTerms(NamedTuple):
     second: FloatArray  # q''
     inertia: FloatArray  # a
     bend: FloatArray  # b
-    weight: FloatArray  # g, including friction if considered
+    weight: FloatArray  # g, including viscous friction if considered
 
 
 def path_terms(robot: Robot, q: FloatArray, first: FloatArray, second: FloatArray) -> PathTerms:

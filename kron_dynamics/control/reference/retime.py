@@ -4,11 +4,13 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 
 import numpy as np
 
 from kron_dynamics.arguments import finite_array, instance, real_array, real_number, whole_number
+from kron_dynamics.carrying import CarryingRobot
 from kron_dynamics.control.per_joint import positive_per_joint
 from kron_dynamics.control.reference.motion_peaks import MotionSamples
 from kron_dynamics.control.reference.path_sections import (
@@ -41,13 +43,13 @@ def retime(
     """Return the fastest motion along a path that keeps the limits of the machine.
 
     The path and its rests are kept; all other timing is new. Efforts are computed by inverse
-    dynamics, including the robot's payload. Efforts and their exact rates are also checked
-    between the states of the result: none exceeds its limit. The rates exclude the step of
-    Coulomb friction where a joint reverses.
+    dynamics, with the payloads that the robot has when this begins. Efforts and their exact rates
+    are also checked between the states of the result: none exceeds its limit. The rates exclude
+    the step of Coulomb friction where a joint reverses.
 
     With effort rate limits, position, velocity and acceleration are continuous, and the motion
-    begins and ends with zero acceleration. Without them, the acceleration steps at rests, as in
-    every time-optimal motion, but nowhere else.
+    begins and ends with zero acceleration. Without them, it steps at rests, but nowhere else; as
+    points do not hold such steps, points for a controller need effort rate limits.
 
     Args:
         robot: the machine; flexible links are treated as rigid.
@@ -60,7 +62,7 @@ def retime(
         acceleration_limit: shape (n,), rad/s^2 or m/s^2; None for none.
         effort_limit: shape (n,), N m or N; None for the model's.
         effort_rate_limit: shape (n,), N m/s or N/s; None for none.
-        friction: whether efforts include the joint friction.
+        friction: whether efforts include the joint friction, as in `check_trajectory` and nodes.
         position_tolerance: accepted violation of a position limit, rad or m.
 
     Raises:
@@ -68,6 +70,7 @@ def retime(
             or the path is malformed; names joint, limit and position on the path.
         ParameterError: a limit or the tolerance cannot be used.
         ArgumentTypeError: an argument has a wrong type.
+        KernelBuildError: a kernel could not be compiled.
     """
     instance(robot, Robot, 'robot', 'a Robot')
     instance(friction, (bool, np.bool_), 'friction', 'True or False')
@@ -75,7 +78,7 @@ def retime(
     tolerance = real_number(position_tolerance, 'position_tolerance')
     if not tolerance >= 0.0:
         raise ParameterError(f'position_tolerance is {tolerance:g}, expected 0 or more')
-    rigid = robot.rigid
+    rigid = _with_payloads_of_now(robot.rigid)
     limits = _limits(rigid, (velocity_limit, acceleration_limit, effort_limit, effort_rate_limit))
     if isinstance(path, Trajectory):
         sections, start, count = _of_trajectory(rigid, path, rests)
@@ -85,6 +88,11 @@ def retime(
     limits = _usable(rigid, sections, limits)
     motions, point_times = _timed(rigid, sections, count, limits, friction)
     return joined_motions(rigid, motions, start, point_times, limits)
+
+
+def _with_payloads_of_now(robot: Robot) -> Robot:
+    """The robot, or a copy whose payloads nobody sets meanwhile."""
+    return copy.copy(robot) if isinstance(robot, CarryingRobot) else robot
 
 
 def _timed(
@@ -136,7 +144,7 @@ def _of_trajectory(
     if len(rests):
         raise TrajectoryError('rests are for waypoints, expected none: a trajectory has its own')
     breaks, pieces = path.polynomials
-    return sections_of_trajectory(path), pieces[0, 0], breaks.size
+    return sections_of_trajectory(path), pieces[0, 0], breaks.size if path.duration else 1
 
 
 def _of_waypoints(

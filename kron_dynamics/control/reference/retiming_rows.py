@@ -34,7 +34,9 @@ def rows_of(mesh: Mesh, limits: Limits) -> tuple[Rows, IndexArray]:
         are for all joints at once.
     """
     terms = PathTerms(*(values[::2] for values in mesh.terms))
-    efforts, acting = relative_terms((terms.inertia, terms.bend, terms.weight), limits.effort)
+    efforts, acting = relative_terms(
+        (terms.inertia, terms.bend, mesh.standing[::2]), limits.effort
+    )
     rates, moving = relative_terms((terms.first, terms.second), limits.acceleration)
     alpha, beta = (np.hstack((efforts[k], rates[k])) for k in (0, 1))
     steady = (mesh.before * beta - mesh.slope * alpha, mesh.after * beta + mesh.slope * alpha)

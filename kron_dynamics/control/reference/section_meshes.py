@@ -28,6 +28,12 @@ _TIME_SHARE, _TURN_SHARE, _REST_SHARE = 0.4, 0.4, 0.1
 # Smallest width of a zone relative to the duration: with less, the rounding of times near the end
 # is too coarse.
 _BRIEFEST = 1e-6
+# Largest share of an effort rate limit that the rounding of positions may take. The quintic of a
+# piece of the time h has a jerk that is wrong by 60 e / h^3 if its positions are wrong by e.
+# Distance of the places, among those of the coarse mesh, at which the time is found, and least of
+# it, s, if nothing is rounded.
+_NOISE, _JERK_ERROR = 1e-5, 60.0 * float(np.finfo(float).epsneg)
+_FEW, _LEAST = 8, 1e-12
 # Largest ratio of neighbouring intervals: beside a far shorter interval, the spline coefficient of
 # a long one would have to describe both.
 _GROWTH = 8.0
@@ -96,8 +102,22 @@ def coarse_nodes(rest_map: RestMap, breaks: FloatArray) -> FloatArray:
     return _nodes(breaks, np.array([0.0, first, duration - last, duration]), shares, _COARSE)
 
 
+def shortest_interval(robot: Robot, mesh: Mesh, limit: FloatArray) -> float:
+    """Return the time of an interval, s, in which the rounding of positions spoils no effort rate.
+
+    Args:
+        robot: the machine.
+        mesh: coarse mesh, without friction.
+        limit: limits of effort rates, shape (n,), inf for none.
+    """
+    q, _, _, _, _, weight = (values[::_FEW] for values in mesh.terms)
+    moved = robot.inverse_dynamics(q, np.zeros_like(q), np.abs(q)) - weight
+    found = float(np.cbrt((np.abs(moved) / limit).max() * (_JERK_ERROR / _NOISE)))
+    return max(found, _LEAST)
+
+
 def fine_nodes(
-    mesh: Mesh, c: FloatArray, rest_map: RestMap, breaks: FloatArray, smooth: bool
+    mesh: Mesh, c: FloatArray, rest_map: RestMap, breaks: FloatArray, shortest: float | None
 ) -> FloatArray:
     """Return the nodes of the fine mesh, shape (N + 1,), dense where the coarse solution varies.
 
@@ -106,10 +126,10 @@ def fine_nodes(
         c: coefficients of the coarse solution.
         rest_map: rest map of the section.
         breaks: breaks between pieces of the path, and both ends, r.
-        smooth: whether effort rates are limited.
+        shortest: time of the shortest interval that is of use, s; None without effort rate limits.
     """
     x, u = mesh.motion(c)
-    time = mesh.sizes / (np.sqrt(x[:-1]) + np.sqrt(x[1:]))
+    time = 2.0 * mesh.sizes / (np.sqrt(x[:-1]) + np.sqrt(x[1:]))
     turn = np.abs(np.diff(u))
     shares = _TIME_SHARE * time / time.sum() + _TURN_SHARE * turn / turn.sum()
     middle = mesh.centers[1:-1]
@@ -118,16 +138,32 @@ def fine_nodes(
         shares[zone] += _REST_SHARE * mesh.sizes[zone] / mesh.sizes[zone].sum()
     pieces = breaks.size - 1
     count = _FINE_RATES + _EACH_RATES * pieces
-    if not smooth:
+    if shortest is None:
         count = _FINE + _EACH_RATES * pieces + (_EACH - _EACH_RATES) * min(pieces, _MANY)
-    return _nodes(breaks, mesh.nodes, shares, count)
+        return _nodes(breaks, mesh.nodes, shares, count)
+    return _nodes(breaks, mesh.nodes, shares, count, time / shortest)
 
 
-def _nodes(breaks: FloatArray, r: FloatArray, shares: FloatArray, count: int) -> FloatArray:
-    """Nodes of about `count` intervals with given shares between the points r, and at breaks."""
-    spent = np.concatenate(([0.0], np.cumsum(shares)))
+def _nodes(
+    breaks: FloatArray,
+    r: FloatArray,
+    shares: FloatArray,
+    count: int,
+    most: FloatArray | None = None,
+) -> FloatArray:
+    """Nodes of about `count` intervals with given shares between the points r, and at breaks.
+
+    No more than `most` of them are between two points r, unless there are more breaks.
+    """
+    dense = shares * (count / shares.sum())
+    fewest: IndexArray | int = 2
+    if most is not None:
+        dense = np.minimum(dense, most)
+        room = np.diff(np.interp(breaks, r, np.concatenate(([0.0], np.cumsum(most)))))
+        fewest = np.clip(room, 1.0, 2.0).astype(int)
+    spent = np.concatenate(([0.0], np.cumsum(dense)))
     at = np.interp(breaks, r, spent)
-    many = np.maximum(2, np.ceil(count * np.diff(at) / spent[-1])).astype(int)
+    many = np.maximum(fewest, np.ceil((1.0 - 1e-9) * np.diff(at))).astype(int)
     piece, inside = _divisions(many)
     nodes = np.interp(at[piece] + inside * (np.diff(at) / many)[piece], spent, r)
     nodes[inside == 0] = breaks[:-1]

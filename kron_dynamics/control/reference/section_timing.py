@@ -30,6 +30,7 @@ from kron_dynamics.control.reference.section_meshes import (
     divided_by_turns,
     fine_nodes,
     rest_map_of,
+    shortest_interval,
 )
 from kron_dynamics.control.reference.sharpening import Sharpened, sharpened
 from kron_dynamics.exceptions import TrajectoryError
@@ -133,20 +134,21 @@ def _searched_mesh(
     few = Mesh.of(robot, section, rest_map, coarse_nodes(rest_map, breaks))
     mesh = divided_by_turns(robot, section, rest_map, few, COARSE_TURN)
     turns, c = mesh is not few, np.ones(mesh.nodes.size + 2)
+    shortest = shortest_interval(robot, mesh, limits.effort_rate) if smooth else None
     if friction:  # with x = 1, because r is approximately the time
         mesh = mesh.with_friction(robot, c)
-    refuse_standing(robot, section, mesh.places, mesh.terms.weight, limits.effort)
+    refuse_standing(robot, section, mesh.places, mesh.standing, limits.effort)
     rows, _ = rows_of(mesh, limits)
     c = minimize(
         mesh.objective, rows, _feasible_start(rows, c), gap=_COARSE_GAP, most=_COARSE_STEPS
     )[0]
-    finer = Mesh.of(robot, section, rest_map, fine_nodes(mesh, c, rest_map, breaks, smooth))
+    finer = Mesh.of(robot, section, rest_map, fine_nodes(mesh, c, rest_map, breaks, shortest))
     if turns:
         finer = divided_by_turns(robot, section, rest_map, finer, FINE_TURN)
     c = np.append(np.interp(finer.centers, mesh.centers, c[:-1]), 1.0)
     if friction:
         finer = finer.with_friction(robot, c)
-    refuse_standing(robot, section, finer.places, finer.terms.weight, limits.effort)
+    refuse_standing(robot, section, finer.places, finer.standing, limits.effort)
     return finer, c, breaks
 
 

@@ -26,6 +26,8 @@ from kron_dynamics.typing import FloatArray
 
 # Most rounds, and the round from which on the mesh is not refined any more.
 _ROUNDS, _SETTLED = 14, 9
+# Most nodes relative to those of the initial mesh; with more, only rounding is divided further.
+_MOST_NODES = 4
 # Accepted relative slow-down, and slow-down factor below which no other search is worthwhile.
 _ENOUGH, _EXACT = 3e-8, 1.0 + 1e-6
 # Relative violation of a limit above which intervals are divided, or the guide is kept.
@@ -91,6 +93,8 @@ def sharpened(
         u = arcs.slopes()
         beyond = beyond_limits(arcs, u)
         parts = parts_to_follow(arcs, u, limits, beyond)
+        if mesh.nodes.size > _MOST_NODES * guess[0].nodes.size:
+            settled = 0
         places = nodes.refined(arcs, u, parts, beyond) if k < settled else None
         if places is None:
             if roof.lowered(mesh.nodes[1:-1][beyond > _FAR]):

@@ -61,3 +61,37 @@ def test_the_farthest_place_beyond_a_bound_is_found(joint, sign, rng):
             assert found[0] == joint and found[3] == bound
             assert found[1:3] == pytest.approx((q[k, joint], s[k]), abs=1e-3)
             assert sign * (found[1] - q[k, joint]) > -1e-9
+
+
+def rests_apart(place, apart):
+    """Four rests, of which the one at `place` repeats its predecessor but for `apart`."""
+    points = np.array([[0.3, 0.7], [1.0, -0.5], [0.2, 0.3]])
+    return np.insert(points, place, points[place - 1] + [apart, -apart], axis=0)
+
+
+@pytest.mark.parametrize('place', [1, 2, 3])
+@pytest.mark.parametrize(('apart', 'count'), [(3e-16, 2), (1e-12, 2), (5e-8, 2), (1e-6, 3)])
+def test_rests_that_repeat_but_for_rounding_are_one(place, apart, count):
+    points = rests_apart(place, apart)
+    sections = sections_of_waypoints(points, (1, 2), np.ones(2))
+    assert len(sections) == count
+    ends = np.array([section.ends for section in sections])
+    np.testing.assert_allclose(ends[1:, 0], ends[:-1, 1], rtol=0.0, atol=1e-15)
+    np.testing.assert_allclose(ends[[0, -1], [0, 1]], points[[0, -1]], rtol=0.0, atol=1e-15)
+
+
+@pytest.mark.parametrize('start', [0.0, 1.0, 300.0])
+def test_a_way_of_rounding_alone_is_none(start):
+    step = 1e-10 * max(start, 1.0)
+    for share, count in ((0.9, 0), (10.0, 1)):
+        points = np.array([[start], [start + share * step]])
+        assert len(sections_of_waypoints(points, (), np.ones(1))) == count
+
+
+@pytest.mark.parametrize('place', [1, 2, 3])
+def test_so_are_rests_of_a_trajectory(place):
+    points = rests_apart(place, 3e-16)
+    still = np.zeros_like(points)
+    given = Trajectory.from_points(['lift', 'slide'], range(4), points, still, still)
+    first, second = sections_of_trajectory(given)
+    np.testing.assert_allclose(first.ends[1], second.ends[0], rtol=0.0, atol=1e-14)

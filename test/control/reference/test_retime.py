@@ -229,6 +229,18 @@ def test_payload_counts(assert_close):
     assert_close(found.duration, 2.0 * retime(cart(), [[0.0], [2.0]]).duration, 1e-6)
 
 
+def test_a_payload_that_is_set_meanwhile_counts_the_next_time(assert_close):
+    class Disturbed(kd.CarryingRobot):
+        def inverse_dynamics(self, *motion, **options):
+            robot.set_payload('cart', 6.0)
+            return super().inverse_dynamics(*motion, **options)
+
+    robot = Disturbed(cart(), 'cart')
+    alone = retime(cart(), [[0.0], [2.0]]).duration
+    assert_close(retime(robot, [[0.0], [2.0]]).duration, alone, 1e-12)
+    assert_close(retime(robot, [[0.0], [2.0]]).duration, 2.0 * alone, 1e-6)
+
+
 def test_links_that_bend_count_as_stiff(assert_close, stacker_files):
     boom = kd.load(stacker_files.urdf, flexible=stacker_files.flexible)
     points = np.array([[1.0, 0.0, 0.0], [1.2, 0.01, 0.002]])
@@ -307,6 +319,12 @@ def test_no_way_takes_no_time(points):
     assert found.duration == 0.0
     assert found.trajectory.sample(1.0)[0] == [0.3]
     assert list(found.point_times) == [0.0] * len(points)
+
+
+@pytest.mark.parametrize('count', [1, 3])
+def test_a_hold_takes_no_time_either(count):
+    hold = Trajectory.from_points(['slide'], np.arange(count), [[0.3]] * count)
+    assert list(retime(cart(), hold).point_times) == [0.0] * count
 
 
 def test_repeated_points_count_once(assert_close):

@@ -11,7 +11,8 @@ import pytest
 from single_carts import cart
 
 import kron_dynamics as kd
-from kron_dynamics.control import retime
+from kron_dynamics.control import check_trajectory, retime
+from kron_dynamics.exceptions import TrajectoryError
 
 ARM = Path(__file__).parents[2] / 'robots' / 'planar_2r.urdf'
 _ROUNDING = 1.0 + 1e-9
@@ -64,3 +65,39 @@ def test_a_drive_gives_all_it_has_while_friction_holds_back_and_while_it_brakes(
     assert 0.2 < braked.mean() < 0.4
     assert used[braked].mean() > 0.8
     assert used[~braked].mean() > 0.95
+
+
+@pytest.mark.parametrize('way', [[0.6, 0.5], [0.6, 0.0]], ids=['both turn back', 'one does'])
+def test_steps_of_coulomb_friction_are_no_effort_rates(way):
+    """Where drives have plenty of effort, a joint that turns back is as quick as without it."""
+    points = np.array([[0.0, 0.0], way, [0.2, -0.4]])
+    limits = {'effort_limit': [1e3, 1e3], 'effort_rate_limit': [500.0, 200.0]}
+    robot = arm()
+    found, free = (
+        retime(robot, points, friction=friction, **limits) for friction in (True, False)
+    )
+    assert found.duration == pytest.approx(free.duration, rel=5e-3)
+    # That of damping counts.
+    t = np.linspace(0.0, found.duration, 20001)
+    q, qd, qdd = found.trajectory.samples(t)
+    tau = robot.inverse_dynamics(q, qd, qdd) + qd * robot.model.damping
+    rates = (np.abs(np.diff(tau, axis=0)) / t[1]).max(axis=0) / limits['effort_rate_limit']
+    assert 0.98 < rates.max() <= _ROUNDING
+
+
+def test_only_with_friction_a_motion_passes_the_check_of_those_that_follow_it():
+    robot, limit = arm(), np.array([45.0, 30.0])
+    for rates in (None, [500.0, 200.0]):
+        with_friction, without = (
+            retime(
+                robot,
+                [[0.0, 0.0], [1.5, 0.5]],
+                effort_limit=limit,
+                effort_rate_limit=rates,
+                friction=friction,
+            ).trajectory
+            for friction in (True, False)
+        )
+        check_trajectory(with_friction, robot, effort_limit=limit)
+        with pytest.raises(TrajectoryError, match="joint 'shoulder': effort"):
+            check_trajectory(without, robot, effort_limit=limit)

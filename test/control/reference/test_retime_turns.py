@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from single_carts import cart
 
 import kron_dynamics as kd
 from kron_dynamics.control import retime
@@ -32,3 +33,12 @@ def test_a_weight_that_goes_round_and_round(kernel_cache, goal):
     assert np.abs(motion[1]).max() <= 20.0 * (1.0 + 1e-9)
     # At 20 rad/s it would be there sooner, and a little more is spent at both ends.
     assert goal / 20.0 < found.duration < goal / 20.0 + 1.0
+
+
+@pytest.mark.filterwarnings('error::RuntimeWarning')
+@pytest.mark.parametrize('velocity', [100.0, 1.0])
+def test_a_way_back_along_the_same_path_is_nearly_as_quick_as_with_a_rest(velocity):
+    """Where all joints turn back, no limit bounds the speed along the path."""
+    points, robot = [[0.0], [1.0], [0.0]], cart(velocity=velocity)
+    through, rest = (retime(robot, points, rests=rests).duration for rests in ((), (1,)))
+    assert through == pytest.approx(rest, rel=2e-3)

@@ -23,10 +23,10 @@ pytestmark = [
 WAY, MASS, EFFORT = 1.6, 2.0, 6.0
 
 
-def found_for(axis='1 0 0', velocity=np.inf, count=40, guide=None):
+def found_for(axis='1 0 0', velocity=np.inf, count=40, guide=None, way=(0.0, WAY)):
     robot = cart(axis, effort=EFFORT, mass=MASS if axis == '1 0 0' else 0.4)
     limits = limits_of(velocity, effort=EFFORT)
-    (section,) = sections_of_waypoints(np.array([[0.0], [WAY]]), (), np.ones(1))
+    (section,) = sections_of_waypoints(np.array(way)[:, np.newaxis], (), np.ones(1))
     rest_map = rest_map_of(robot, section, limits)
     mesh = Mesh.of(robot, section, rest_map, np.linspace(0.0, rest_map.duration, count))
     x = np.ones(count)
@@ -62,6 +62,14 @@ def test_it_takes_the_time_of_constant_efforts_and_few_nodes(axis, velocity, up,
     states = found.samples.states
     np.testing.assert_allclose(states[0][[0, -1], 0], [0.0, WAY], atol=1e-12)
     np.testing.assert_allclose(states[1][[0, -1], 0], 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize('way', [(1.0, 1.0 + 1e-6), (9.0, 9.0 - 1e-8), (1.0, 1.0 + 2e-10)])
+def test_rounding_of_positions_is_not_resolved_by_ever_more_nodes(way, monkeypatch):
+    sizes, of = [], Mesh.of
+    monkeypatch.setattr(Mesh, 'of', lambda *given: sizes.append(given[-1].size) or of(*given))
+    found_for(way=way)
+    assert max(sizes) < 400
 
 
 def test_it_keeps_to_a_guide_where_it_would_be_beyond_limits():

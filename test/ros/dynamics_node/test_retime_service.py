@@ -110,6 +110,14 @@ def test_scales_friction_and_samples(ask, bench_robot, points, assert_close):
     assert_close(table(answer, 'effort'), tau, 1e-9)
 
 
+@pytest.mark.parametrize('timed', [{}, {'time_from_start': [0.5]}])
+def test_one_point_is_one_point(ask, points, timed):
+    answer = ask(position=points[0], **timed)
+    assert (answer.success, answer.duration) == (True, 0.0)
+    assert list(answer.time_from_start) == list(answer.point_time) == [0.0]
+    assert list(answer.position) == list(points[0])
+
+
 def test_some_joints_along_a_trajectory(ask, bench_robot, points, assert_close):
     times = np.array([0.5, 1.5, 2.0, 3.5])
     names, order = ['slide', 'turn'], [2, 0]
