@@ -117,8 +117,7 @@ def window_spectra(
     heavier = np.einsum('tkm,tm->tk', tables.mass - np.eye(len(modes.omega)), swings)
     rigid = by_joint(tables.rigid)
     free = by_joint(tables.shapes @ np.linalg.solve(tables.mass, tables.drive))
-    raw = spectrum(shown) / gain
-    raw /= interpolation_gain(lines, record.period, record.recorded[used])
+    raw = spectrum(shown) / gain / interpolation_gain(lines, record.period, record.recorded[used])
     pose = modes.rest
     whole = np.vstack(
         [robot.mass_matrix(pose)[:count, :count], robot.frame(frame).jacobian(pose)[:3, :count]]
