@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 _POSES = 100
 # Gain margin, as a factor up and down, below which a loop is reported to be near instability.
 _MARGIN = 2.0
-# Rounding tolerance for eigenvalues on the unit circle.
-_ROUNDED = 1e-9
+# Largest spectral radius of a stable loop: eigenvalues on the unit circle are rounded.
+LARGEST_STABLE = 1.0 + 1e-9
 _SHORTEST = 1e-5  # lower end of the search for a stable period, s
 
 
@@ -64,9 +64,9 @@ def check_decoupled(
             return _radius(p, d, i, T, factor * np.eye(1))
 
         shown = f"joint '{name}' with kp {gains[0]:g}, kd {gains[1]:g}, ki {gains[2]:g}"
-        if radius(period) > 1.0 + _ROUNDED:
-            raise ParameterError(_refusal(shown, period, _longest_period(radius, period)))
-        if max(radius(period, _MARGIN), radius(period, 1.0 / _MARGIN)) > 1.0 + _ROUNDED:
+        if radius(period) > LARGEST_STABLE:
+            raise ParameterError(_refusal(shown, period, longest_period(radius, period)))
+        if max(radius(period, _MARGIN), radius(period, 1.0 / _MARGIN)) > LARGEST_STABLE:
             near.append(
                 f'{shown} is near instability with states {period:g} s apart and one period of '
                 f'delay: the gain margin is below {_MARGIN:g}'
@@ -101,13 +101,13 @@ def check_coupled(
     A = np.linalg.solve(M, np.broadcast_to(np.diag(inertia), M.shape))
     radii = np.array([_radius(kp, kd, ki, period, pose) for pose in A])
     worst = int(radii.argmax())
-    if radii[worst] > 1.0 + _ROUNDED:
+    if radii[worst] > LARGEST_STABLE:
         shown = ', '.join(f'{x:.3g}' for x in poses[worst])
         raise ParameterError(
             _refusal(
                 f"control law 'pd' with these gains, in the pose [{shown}],",
                 period,
-                _longest_period(lambda period: _radius(kp, kd, ki, period, A[worst]), period),
+                longest_period(lambda period: _radius(kp, kd, ki, period, A[worst]), period),
             )
         )
 
@@ -125,14 +125,19 @@ def _radius(kp: FloatArray, kd: FloatArray, ki: FloatArray, T: float, A: FloatAr
     return float(np.abs(np.linalg.eigvals(transition)).max())
 
 
-def _longest_period(radius: Callable[[float], float], longest: float) -> float | None:
-    """The longest stable period, s, by bisection; None if even the shortest is unstable."""
+def longest_period(radius: Callable[[float], float], longest: float) -> float | None:
+    """Return the longest stable period, s, by bisection; None if even 1e-5 s is unstable.
+
+    Args:
+        radius: returns the spectral radius of the loop with a period, s.
+        longest: an unstable period, s.
+    """
     shorter, longer = _SHORTEST, longest
-    if radius(shorter) > 1.0 + _ROUNDED:
+    if radius(shorter) > LARGEST_STABLE:
         return None
     while longer > 1.01 * shorter:
         middle = float(np.sqrt(shorter * longer))
-        if radius(middle) > 1.0 + _ROUNDED:
+        if radius(middle) > LARGEST_STABLE:
             longer = middle
         else:
             shorter = middle

@@ -55,7 +55,10 @@ def make_controller(
         settings = settings._replace(tolerances=tolerances)
     if settings.shaping != 'none' or settings.damping:
         _check_links(parameters, flexible)
-    return assembled_controller(settings, robot, flexible, q, background)
+    controller = assembled_controller(settings, robot, flexible, q, background)
+    if settings.damping:
+        _warn_of_delay(parameters, controller)
+    return controller
 
 
 def control_settings(parameters: ParameterSet, robot: Robot) -> ControlSettings:
@@ -220,6 +223,17 @@ def _check_links(parameters: ParameterSet, flexible: Robot) -> None:
             f'parameter {" and ".join(asked)}, which needs control_law computed_torque, got '
             f'{parameters.value("control_law")!r}'
         )
+
+
+def _warn_of_delay(parameters: ParameterSet, controller: TrackingController) -> None:
+    """Warn if vibration damping is unstable with efforts two periods late."""
+    from kron_dynamics.control.vibration.damped_torque import DampedTorque
+    from kron_dynamics.control.vibration.delayed_loop import delay_warning
+
+    assert isinstance(controller.law, DampedTorque), f'{controller.law} damps no vibrations'
+    warning = delay_warning(controller.law.gains)
+    if warning is not None:
+        parameters.logger.warning(warning)
 
 
 def _gains(

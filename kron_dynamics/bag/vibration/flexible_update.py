@@ -24,6 +24,7 @@ FlexibleLinks = Mapping[str, object]
 # because gravity contributes a little.
 _ROUNDS = 4
 _LEAST_RATIO, _LARGEST_RATIO = 1e-5, 0.9  # limits of updated damping ratios
+_SAME_RATIO = 1e-3  # relative difference of damping ratios that are matched
 
 
 def write_update(
@@ -36,7 +37,8 @@ def write_update(
 
     The bending stiffness of each plane is scaled so that its lowest identified mode has the
     identified frequency, and the damping ratios of identified modes are replaced. All other values
-    are kept; comments are lost.
+    are kept; comments are lost. Other modes of a plane, and with stiffness-proportional damping
+    all their ratios but the first, may not be matched: the lines have the numbers reached.
 
     Args:
         path: the new file, not the description itself.
@@ -74,7 +76,10 @@ def write_update(
                 if now[mode.name][1] > 0.0 and ratios[place] > 0.0:
                     changed = ratios[place] * mode.damping / now[mode.name][1]
                 ratios[place] = float(np.clip(changed, _LEAST_RATIO, _LARGEST_RATIO))
-    changes = _changes(old, new, seen)
+    now = _predicted(new, content, bending)
+    changes = _changes(old, new)
+    for mode in seen:
+        changes += _reached(mode, before[mode.name], now[mode.name])
     header = [f'# {source.name}, updated with vibrations identified from a recording:']
     header += [f'#   {line}' for line in changes]
     text = yaml.safe_dump({'flexible_links': new}, sort_keys=False, default_flow_style=None)
@@ -127,7 +132,7 @@ def _parts(name: str) -> tuple[str, str, int]:
     return link, mode[0], int(mode[1:]) - 1
 
 
-def _changes(old: dict[str, Any], new: dict[str, Any], seen: list[ModeContent]) -> list[str]:
+def _changes(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
     lines = []
     for link in old:
         for plane, values in old[link]['bending_stiffness'].items():
@@ -141,9 +146,31 @@ def _changes(old: dict[str, Any], new: dict[str, Any], seen: list[ModeContent]) 
                         f'{link}: damping_ratio {plane}{place + 1} {ratio:.4g} -> '
                         f'{ratios[place]:.4g}'
                     )
-    for mode in seen:
-        lines.append(
-            f'{mode.name}: {mode.predicted_frequency:.4g} Hz -> {mode.frequency:.4g} +/- '
-            f'{mode.frequency_interval:.2g} Hz'
-        )
     return lines
+
+
+def _reached(
+    mode: ModeContent, before: tuple[float, float], now: tuple[float, float]
+) -> list[str]:
+    """Lines that compare a mode of the old and new description, at its poses, with the record.
+
+    Args:
+        mode: the identified mode.
+        before: frequency and damping ratio by the old description at one pose.
+        now: the same by the new one.
+    """
+    frequency = mode.predicted_frequency * now[0] / before[0]
+    line = (
+        f'{mode.name}: {mode.predicted_frequency:.4g} Hz, identified {mode.frequency:.4g} +/- '
+        f'{mode.frequency_interval:.2g} Hz, now {frequency:.4g} Hz'
+    )
+    if abs(frequency - mode.frequency) > mode.frequency_interval:
+        line += ', not matched: a slower mode sets the stiffness of its plane'
+    lowest, largest = mode.damping_interval
+    if lowest <= now[1] <= largest or abs(now[1] / mode.damping - 1.0) < _SAME_RATIO:
+        return [line]
+    return [
+        line,
+        f'{mode.name}: damping ratio {mode.predicted_damping:.4g}, identified '
+        f'{mode.damping:.4g}, now {now[1]:.4g}, not matched',
+    ]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kron_dynamics.bag.replaying.replay import recorded_efforts
-from kron_dynamics.bag.samples import sample_period
+from kron_dynamics.bag.samples import Samples, sample_period
 from kron_dynamics.bag.series.runs import Run
 from kron_dynamics.bag.vibration.modal_results import ModalContent, ModeContent
 from kron_dynamics.bag.vibration.predicted_modes import PredictedModes, groups_of, predicted_modes
@@ -101,17 +101,29 @@ def _better(one: ModeContent, other: ModeContent) -> ModeContent:
 def _records(
     robot: Robot, run: Run, frame: str, sources: Sequence[str], frequency: float
 ) -> list[VibrationRecord]:
-    """Return segments with equal periods prepared for vibrations up to a frequency, Hz."""
+    """Return segments with equal periods prepared for vibrations up to a frequency, Hz.
+
+    Channels with too few samples for this frequency are left out.
+    """
     records: list[VibrationRecord] = []
     for segment in run.log.segments:
         tip = run.acceleration.epochs[segment.epoch][0] if run.acceleration else None
-        efforts = recorded_efforts(run, segment, sources)
+        efforts = [
+            each if _fast_enough(each, frequency) else each.between(np.inf, np.inf)
+            for each in recorded_efforts(run, segment, sources)
+        ]
+        if tip is not None and not _fast_enough(tip, frequency):
+            tip = None
         record = vibration_record(robot.rigid, frame, segment, efforts, tip, frequency)
         if record is not None:
             usual = records[0].period if records else record.period
             if abs(record.period - usual) < _SAME_PERIOD * usual:
                 records.append(record)
     return records
+
+
+def _fast_enough(samples: Samples, frequency: float) -> bool:
+    return len(samples.time) < 2 or frequency <= _HIGHEST_SHARE / samples.period
 
 
 def _content(

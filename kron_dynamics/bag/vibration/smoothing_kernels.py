@@ -77,6 +77,21 @@ def kernel_gain(kernel: FloatArray, lines: FloatArray, period: float) -> Complex
     return np.asarray(np.exp(1j * np.outer(lines, times)) @ kernel)
 
 
+def interpolation_gain(lines: FloatArray, period: float, recorded: FloatArray) -> FloatArray:
+    """Return the gain of linear interpolation between slower samples, shape (L, C), 1 for others.
+
+    That of a triangle as wide as two periods of the recorded samples, at the times of the others.
+
+    Args:
+        lines: angular frequencies, shape (L,), rad/s.
+        period: period of the samples after interpolation, s.
+        recorded: usual periods of the C recorded signals, shape (C,), s.
+    """
+    times = np.maximum(recorded / period, 1.0)
+    half = 0.5 * period * lines[:, None]
+    return np.asarray((np.sin(times * half) / (times * np.sin(half))) ** 2)
+
+
 class WhiteNoise:
     """Estimates the white noise on evenly spaced samples, which are added block by block."""
 

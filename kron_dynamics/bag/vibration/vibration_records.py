@@ -67,6 +67,8 @@ class VibrationRecord:
         rate_noise: the same for velocities.
         effort_noise: the same for efforts.
         tip_noise: the same for the tip's acceleration, shape (3,).
+        recorded: usual periods of recorded efforts and the tip's acceleration, shape (n_j + 3,),
+            s; the record's for those without samples.
     """
 
     def __init__(
@@ -84,6 +86,10 @@ class VibrationRecord:
         if tip is not None and len(tip.time) > 1:
             self._tip = [Samples(tip.time, column) for column in tip.value[:, :3].T]
         self.period = max(samples.period for samples in segment.position)
+        channels = [*efforts, *(self._tip or [Samples(np.empty(0), np.empty(0))] * 3)]
+        self.recorded: FloatArray = np.array(
+            [each.period if len(each.time) > 1 else self.period for each in channels]
+        )
         self.count = int((segment.end - segment.start) / self.period + 1e-6) + 1
         # At least 0.8 samples: a narrower kernel cannot differentiate.
         width = max(0.06 / frequency / self.period, 0.8)
@@ -188,7 +194,10 @@ def vibration_record(
 
 
 def _evenly(samples: Sequence[Samples], time: FloatArray) -> FloatArray:
-    """Return signals interpolated at the given times as columns, NaN where there are none."""
+    """Return signals interpolated at the given times as columns, NaN where there are none.
+
+    Samples further apart than two of their periods are not connected.
+    """
     columns = []
     for item in samples:
         if len(item.time) < 2:
@@ -201,6 +210,8 @@ def _evenly(samples: Sequence[Samples], time: FloatArray) -> FloatArray:
         )
         column = np.interp(time, item.time[near], item.value[near])
         beyond = 2.0 * item.period
-        outside = (time < item.time[0] - beyond) | (time > item.time[-1] + beyond)
-        columns.append(np.where(outside, np.nan, column))
+        unknown = (time < item.time[0] - beyond) | (time > item.time[-1] + beyond)
+        for gap in near.start + np.flatnonzero(np.diff(item.time[near]) > beyond):
+            unknown |= (time > item.time[gap]) & (time < item.time[gap + 1])
+        columns.append(np.where(unknown, np.nan, column))
     return np.column_stack(columns)

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kron_dynamics.bag.vibration.predicted_modes import PredictedModes
-from kron_dynamics.bag.vibration.smoothing_kernels import kernel_gain
+from kron_dynamics.bag.vibration.smoothing_kernels import interpolation_gain, kernel_gain
 from kron_dynamics.bag.vibration.vibration_records import VibrationRecord, VibrationRows
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import BoolArray, ComplexArray, FloatArray
@@ -117,7 +117,7 @@ def window_spectra(
     heavier = np.einsum('tkm,tm->tk', tables.mass - np.eye(len(modes.omega)), swings)
     rigid = by_joint(tables.rigid)
     free = by_joint(tables.shapes @ np.linalg.solve(tables.mass, tables.drive))
-    raw = spectrum(shown) / gain
+    raw = spectrum(shown) / gain / interpolation_gain(lines, record.period, record.recorded[used])
     pose = modes.rest
     whole = np.vstack(
         [robot.mass_matrix(pose)[:count, :count], robot.frame(frame).jacobian(pose)[:3, :count]]

@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from kron_dynamics.control.shaping.followed_modes import followed_modes
 from kron_dynamics.exceptions import ModelError
+from kron_dynamics.modes.mode_tracking import Vibrations
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
@@ -14,8 +16,8 @@ from kron_dynamics.typing import FloatArray
 class ClampedJointModes:
     """Frequencies and damping ratios with clamped joints as functions of the pose.
 
-    For `shape_trajectory`; called as ``modes(q)``. The links are at rest and undeflected; their
-    sag under gravity has only a second-order effect.
+    For `shape_trajectory`; called as ``modes(q)``, or by `along` for a motion. The links are at
+    rest and undeflected; their sag under gravity has only a second-order effect.
     """
 
     def __init__(self, flexible: Robot) -> None:
@@ -43,6 +45,25 @@ class ClampedJointModes:
         Raises:
             ModelError: at this pose the links are unstable under their weight.
         """
+        modes = self._modes(q)
+        return np.sqrt(modes.squares), modes.damping_ratios
+
+    def along(self, poses: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return frequencies in rad/s and damping ratios along a motion, (K, n_m) each.
+
+        Each mode is followed by its shape, also where its frequency crosses that of another one;
+        see `followed_modes`.
+
+        Args:
+            poses: positions of the joints, equally spaced in time, shape (K, n_j), rad or m.
+
+        Raises:
+            ModelError: at a pose the links are unstable under their weight.
+        """
+        return followed_modes([self._modes(q) for q in poses])
+
+    def _modes(self, q: FloatArray) -> Vibrations:
+        """The modes at a pose, by ascending frequency."""
         motion = np.zeros((3, self._robot.n))
         motion[0, : self._modal.start] = q
         terms = self._robot.linearization(*motion)
@@ -58,6 +79,4 @@ class ClampedJointModes:
                 f"the flexible links of '{self._robot.model.name}' give way at q = "
                 f'{np.asarray(q).tolist()}: they have no frequency'
             )
-        frequencies: FloatArray = np.sqrt(squares)
-        damping = self._damping @ (basis.T @ shapes) ** 2
-        return frequencies, damping / (2.0 * frequencies)
+        return Vibrations(M, np.diag(self._damping), squares, basis.T @ shapes)

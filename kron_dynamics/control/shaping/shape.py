@@ -4,11 +4,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
 from kron_dynamics.control.reference.trajectory import Trajectory
+from kron_dynamics.control.shaping.clamped_modes import ClampedJointModes
 from kron_dynamics.control.shaping.reference_rates import ReferenceRates
 from kron_dynamics.control.shaping.shaped_motion import ModeClock, ShapedMotion
 from kron_dynamics.control.shaping.shapers import check_mode, impulses
@@ -76,7 +77,8 @@ def shape_trajectory(
     Args:
         trajectory: r, of n joints.
         modes_of: gives the natural frequencies (m,) in rad/s and damping ratios (m,) of the m
-            modes at a pose (n,), always in the same order; smooth.
+            modes at a pose (n,), always in the same order; smooth. `ClampedJointModes` are
+            followed along the motion, also where their frequencies cross.
         kind: 'zv', 'zvd' or 'ei', see `shaper`.
         tolerated_vibration: residual vibration of 'ei'.
         past: (start, unshaped trajectory) of the references followed before, in their order; start
@@ -211,9 +213,14 @@ def _modes_at(
     modes_of: ModesOf, poses: FloatArray, times: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Frequencies and damping ratios, each (K, m), at the poses (K, n)."""
+    given: Iterable[tuple[ArrayLike, ArrayLike]]
+    if isinstance(modes_of, ClampedJointModes):
+        given = zip(*modes_of.along(poses), strict=True)
+    else:
+        given = map(modes_of, poses.copy())
     found: list[tuple[FloatArray, FloatArray]] = []
-    for q, t in zip(poses, times, strict=True):
-        w, z = (np.array(values, dtype=np.float64) for values in modes_of(q.copy()))
+    for modes, q, t in zip(given, poses, times, strict=True):
+        w, z = (np.array(values, dtype=np.float64) for values in modes)
         expected = found[0][0].shape if found else w.shape
         if w.shape != expected or z.shape != expected or w.ndim != 1 or not w.size:
             raise ShapeError(

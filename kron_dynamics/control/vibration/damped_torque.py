@@ -129,6 +129,11 @@ class DampedTorque(ControlLaw[DampedTorqueState]):
         self._compensate_friction = compensate_friction
 
     @property
+    def gains(self) -> DampingGains:
+        """Regulator and filter of the latest pose."""
+        return self._damper.gains
+
+    @property
     def terms(self) -> frozenset[str]:
         """Model terms that the efforts contain."""
         every = frozenset(TERMS)

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from kron_dynamics.control.vibration.damper import GainSchedule
+from kron_dynamics.control.vibration.delayed_loop import check_delay
 from kron_dynamics.control.vibration.lqg import DampingGains, LqrWeights
 from kron_dynamics.equilibrium import quasi_static_equilibrium
 from kron_dynamics.linearized import LinearizedModel
@@ -31,6 +32,9 @@ def damping_schedule(
     period: float,
 ) -> GainSchedule:
     """Return the gains of vibration damping as a function of the pose.
+
+    For a pose in which they are unstable with efforts one period late, `GainSchedule.at` raises
+    a `ParameterError`.
 
     The weights give the joints the stiffness they have under computed torque: a deviation dq is
     weighted like the effort ``M_jj kp dq``, and a rate like that of the deviation rate / sqrt(kp).
@@ -62,6 +66,12 @@ def damping_schedule(
         )
         noise_model = scales.noise_model(linear, resolution)
         noise_model = replace(noise_model, drift=_DRIFT * noise_model.drift)
-        return DampingGains.of(linear, period, scales, noise_model)
+
+        def sampled(period: float) -> DampingGains:
+            return DampingGains.of(linear, period, scales, noise_model)
+
+        gains = sampled(period)
+        check_delay(gains, sampled)
+        return gains
 
     return GainSchedule(linearize, design, tolerance, flexible.inertial_parameters)

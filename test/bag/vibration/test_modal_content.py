@@ -74,6 +74,32 @@ def test_frequency_and_damping_of_the_boom_are_found(machine, found_with_all, se
         assert mode.channels == ('tip acceleration',)
 
 
+def thinned(run, factor):
+    """The run with every so many samples of its accelerometer."""
+    tip = run.acceleration.epochs[0][0]
+    tip = Samples(tip.time[::factor], tip.value[::factor])
+    return replace(run, acceleration=replace(run.acceleration, epochs=((tip,),)))
+
+
+@pytest.mark.parametrize('seed', some_of((1, 2, 3, 4), (1,)))
+def test_an_accelerometer_with_fewer_samples_tells_the_same_frequencies(
+    machine, model, truth, seed
+):
+    """Five samples per second, a twentieth of what the joints have, for modes at 1 Hz."""
+    content = modal_content(model, thinned(recorded(STACKER, truth, seed), 20), TIP, SOURCES)
+    frequencies, _ = true_modes(machine, content)
+    for mode, frequency in zip(content.modes, frequencies, strict=True):
+        assert mode.seen and mode.channels == ('tip acceleration',)
+        assert abs(mode.frequency - frequency) < 1.5 * mode.frequency_interval
+
+
+def test_an_accelerometer_too_slow_for_the_modes_is_not_used(model, truth):
+    content = modal_content(model, thinned(recorded(STACKER, truth, 1), 40), TIP, SOURCES)
+    without = found(model, truth, 1, tip=False)
+    assert content.modes[1] == without.modes[1] and content.modes[1].seen
+    assert not content.modes[0].seen and content.windows == without.windows
+
+
 def test_efforts_alone_tell_of_what_joints_that_slide_pass_on(machine, model, truth):
     content = found(model, truth, 1, tip=False)
     frequencies, _ = true_modes(machine, content)

@@ -9,6 +9,7 @@ import pytest
 
 from kron_dynamics.bag.vibration.smoothing_kernels import (
     WhiteNoise,
+    interpolation_gain,
     kernel_gain,
     smoothed,
     smoothing_kernels,
@@ -95,3 +96,18 @@ def test_white_noise_is_told_from_what_is_smooth(rng: np.random.Generator) -> No
     # Without noise it is small, and never zero.
     still = white_noise(np.column_stack([0.0 * t, 0.0 * t + 1e4]))
     assert (still > 0.0).all() and still[1] < 1e-4 and still[0] < 1e-10
+
+
+@pytest.mark.parametrize('times', [1, 2, 5])
+@pytest.mark.parametrize('cycles', [3, 20, 41])
+def test_interpolation_between_slower_samples_loses_its_gain_of_a_sine(
+    times: int, cycles: int
+) -> None:
+    count, period = 500, 0.02
+    time = period * np.arange(count + 1)
+    wave = np.cos(2.0 * np.pi * cycles * np.arange(count + 1) / count + 0.3)
+    shown = np.interp(time, time[::times], wave[::times])
+    lines = 2.0 * np.pi * np.array([cycles]) / (count * period)
+    ratio = np.fft.rfft(shown[:count])[cycles] / np.fft.rfft(wave[:count])[cycles]
+    gain = interpolation_gain(lines, period, np.array([times * period, 0.1 * period]))
+    np.testing.assert_allclose(gain[0], [ratio, 1.0], rtol=1e-9)

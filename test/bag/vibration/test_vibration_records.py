@@ -46,6 +46,15 @@ def test_two_samples_are_a_line_and_one_is_nothing():
     assert np.isnan(record_of(0.01, 400, tip=(0,)).tip_noise).all()
 
 
+def test_samples_are_not_connected_across_a_gap():
+    tip = (*range(0, 400, 2), *range(500, 800, 2))
+    record = record_of(0.01, 800, tip=tip)
+    known = np.isfinite(record.rows(0, 800).tip).all(axis=1)
+    far = 3 * record.reach
+    assert known[far : 398 - far].all() and known[500 + far : 800 - far].all()
+    assert not known[399:500].any()
+
+
 def test_windows_reach_up_to_twice_the_modes_where_the_sampling_lets():
     robot = STACKER.robot()
     omega = predicted_modes(robot, np.array(STACKER.pose), TIP).omega

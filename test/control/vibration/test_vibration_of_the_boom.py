@@ -13,6 +13,7 @@ from uncompiled import uncompiled
 
 import kron_dynamics as kd
 from kron_dynamics import control
+from kron_dynamics.control.vibration.delayed_loop import delay_warning
 from kron_dynamics.demo.closed_loop import WAYS, ClosedLoop, left_behind
 from kron_dynamics.demo.controllers import AtOnce, read_settings
 from kron_dynamics.equilibrium import quasi_static_equilibrium
@@ -225,6 +226,22 @@ def test_a_boom_that_gives_way_under_its_weight_has_no_modes():
     assert (heavier < light).all()
     with pytest.raises(kd.ModelError, match='give way at q = .0.0, 0.0, 0.0.'):
         control.ClampedJointModes(under(1e4))
+
+
+def test_damping_is_refused_where_a_period_of_delay_makes_it_unstable(boom):
+    """Ten states per second are not enough for the boom, sixteen are."""
+
+    def law(period):
+        settings = boom.settings._replace(damping=True, resolution=RESOLUTION, period=period)
+        settings = settings._replace(fault_action=control.FaultAction.ZERO)
+        return control.assembled_controller(
+            settings, boom.rigid, boom.flexible, POSE, AtOnce()
+        ).law
+
+    with pytest.raises(kd.ParameterError, match=r'vibration_damping is unstable .* 0\.1 s apart'):
+        law(0.1)
+    assert delay_warning(law(0.06).gains) is not None
+    assert delay_warning(law(0.02).gains) is None
 
 
 def test_a_joint_that_turns_without_end_is_damped_alike_after_a_whole_turn(

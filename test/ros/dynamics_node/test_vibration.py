@@ -92,6 +92,15 @@ def test_no_shaping_without_the_model(flexible_bench):
     assert 'needs control_law computed_torque' in flexible_bench.process.output
 
 
+def test_no_damping_with_states_too_rare_for_a_period_of_delay(flexible_bench):
+    flexible_bench.configure(vibration_damping=True, state_period=0.03, fault_action='zero')
+    flexible_bench.acknowledge()
+    assert not flexible_bench.client.transition('activate')
+    assert (
+        'vibration_damping is unstable with states 0.03 s apart' in flexible_bench.process.output
+    )
+
+
 def test_damping_publishes_its_estimate_and_begins_with_the_weight(
     flexible_bench, flexible_robot, assert_close
 ):
@@ -105,6 +114,7 @@ def test_damping_publishes_its_estimate_and_begins_with_the_weight(
     assert_close(estimate.position, resting[3:], rel=1e-6)
     assert len(estimate.velocity) == 2
     assert told(bench)['vibration damping'] == 'active'
+    assert 'unstable if efforts act two periods of 0.02 s late' in bench.process.output
     # Where the joints move on their own, the beam does not stay as it is.
     moved = bench.answer(bench.deflections, HELD + [0.0, 0.001, 0.0])
     assert abs(moved.velocity[1]) > 1e-6
