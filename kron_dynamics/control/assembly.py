@@ -173,9 +173,16 @@ def _law(
 
 def hand_guiding(settings: ControlSettings, rigid: Robot, flexible: Robot) -> HandGuiding:
     """Return the law 'gravity'; arguments and errors as for `assembled_controller`."""
+    limit = rigid.model.velocity_limit
+    for name, value in zip(rigid.joint_names, limit, strict=True):
+        if not 0.0 < value < np.inf:
+            raise ParameterError(
+                f"joint '{name}' has velocity limit {value:g}, expected one above 0 in the URDF: "
+                "hand_guiding_speed of control_law 'gravity' is a share of it"
+            )
     return HandGuiding(
         rigid,
-        settings.guiding_speed * rigid.model.velocity_limit,
+        settings.guiding_speed * limit,
         period=settings.period,
         damping=settings.guiding_damping,
         friction_share=settings.guiding_friction,

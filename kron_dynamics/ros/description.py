@@ -141,8 +141,8 @@ def _with_parameter(error: ModelError) -> ModelError:
 def publish_constraints(node: Node, parameters: ParameterSet) -> None:
     """Publish constraints_file on the latched topic robot_constraints, for recordings.
 
-    Only a file in this package's YAML format that refers to no other file is published. A file
-    that cannot be read is ignored here; it is refused together with the description.
+    Only a file in this package's YAML format that refers to no other file is published; others
+    are logged. A file that cannot be read is refused together with the description, not here.
     """
     path = parameters.value('constraints_file')
     if not path:
@@ -156,6 +156,11 @@ def publish_constraints(node: Node, parameters: ParameterSet) -> None:
         return
     if isinstance(found, dict) and 'constraints' in found and 'from' not in found:
         node.create_publisher(String, 'robot_constraints', LATCHED).publish(String(data=text))
+    else:
+        parameters.logger.info(
+            f'{path} is not published on robot_constraints: expected a YAML file with constraints '
+            'and without from'
+        )
 
 
 def subscribe_description(node: Node, on_text: Callable[[str], None]) -> None:

@@ -136,7 +136,7 @@ class DynamicsNode(LifecycleNode):
         """Compile the kernels of the description and make the publishers."""
         description = self._description
         if description is None:
-            self.get_logger().error('cannot configure: no robot_description received yet')
+            self._note_error('cannot configure', 'no robot_description received yet')
             return _FAILURE
         if self._solvers is None and description.model.is_flexible:
             self._solvers = self._background.submit(load_solvers)
@@ -172,7 +172,7 @@ class DynamicsNode(LifecycleNode):
         if self._simulated_time_forbidden():
             problem = 'use_sim_time is set and allow_commands_in_sim_time is not'
         if problem is not None:
-            self.get_logger().error(f'cannot activate: {problem}')
+            self._note_error('cannot activate', problem)
             return _FAILURE
         try:
             controller = make_controller(
@@ -260,7 +260,7 @@ class DynamicsNode(LifecycleNode):
         value = self._settings.value
         return bool(value('use_sim_time') and not value('allow_commands_in_sim_time'))
 
-    def _note_error(self, what: str, error: Exception) -> None:
+    def _note_error(self, what: str, error: Exception | str) -> None:
         self._notes['error'] = ' '.join(str(error).split())
         self.get_logger().error(f'{what}: {self._notes["error"]}')
 

@@ -40,7 +40,7 @@ _DYNAMICS = (
     (
         *('effort_rate_limit.', '', 0.0),
         'Largest rate of change of the commanded effort, N m/s or N/s. 0: the full effort limit '
-        'in 0.1 / sqrt(kp) seconds.',
+        'in 0.1 / sqrt(kp) seconds; without kp in 0.1 s.',
         0.0,
     ),
     (

@@ -33,7 +33,7 @@ DESCRIPTION = read_once(
     Parameter(
         'constraints_file',
         '',
-        'Path of a YAML file with loop closures, joint couplings and the joints with a drive, '
+        'Path of a file with loop closures, joint couplings and the joints with a drive, '
         'which are then the joints of the node. Empty: the robot is a tree.',
     ),
     Parameter(
@@ -77,7 +77,7 @@ DYNAMICS = (
         'terms',
         list(TERMS),
         'Model terms in the commands: inertia, coriolis, gravity, friction (at the reference '
-        'velocity), flexible.',
+        'velocity), flexible (only with reference_shaping or vibration_damping).',
         choices=('', *TERMS),
     ),
     Parameter(
@@ -207,7 +207,7 @@ DYNAMICS = (
         'hold_damping',
         0.0,
         'Damping rate of fault_action hold_gravity, 1/s; configure refuses a rate that is not '
-        'stable at state_period. 0: the middle of the stable range.',
+        'stable at state_period. 0: the geometric mean of the stable range.',
         0.0,
         1000.0,
     ),

@@ -90,7 +90,9 @@ class ReferenceInput:
             sender.replaced(reason)
 
     def withdraw(self, sender: Sender) -> None:
-        """Discard the pending references of a sender."""
+        """Discard the pending references of a sender, and tell it of nothing more."""
+        if self._followed is sender:
+            self._followed = None
         if self._waiting is not None and self._waiting.sender is sender:
             self._waiting = None
         if self._under_way is not None and self._under_way[0].sender is sender:

@@ -26,8 +26,8 @@ REFERENCES = (
     Parameter(
         'reference_point_reach',
         1.0,
-        'A point on reference_point is refused if the velocity and acceleration limits do not '
-        'allow reaching it within this time, s; nearer points are reached late.',
+        'Time within which a point on reference_point that cannot be reached in time must be '
+        'reachable, s: then it is reached late, otherwise it is refused.',
         0.001,
         60.0,
     ),

@@ -73,6 +73,8 @@ class _Goal:
         self.goals.abort(self, GoalOutcome(code, str(error)))
 
     def replaced(self, reason: str) -> None:
+        if self.monitor is not None:
+            self.goals.ended_early = self.monitor.reference
         if not self.cancelling:
             self.goals.abort(self, GoalOutcome(GoalCode.INVALID_GOAL, reason))
             return
@@ -101,6 +103,8 @@ class TrajectoryGoals:
         self._action, self._references, self.logger = action, references, logger
         self._finish = finish
         self._goals: list[_Goal] = []
+        # Reference of a goal that was ended by a newer one, which may start only later.
+        self.ended_early: Reference | None = None
         self.settings: GoalSettings | None = None
 
     def take(self, handle: Any, controller: TrackingController | None, time: float) -> None:
@@ -151,7 +155,7 @@ class TrajectoryGoals:
         """
         for goal in list(self._goals):
             if goal.handle.is_cancel_requested and not goal.cancelling:
-                self._cancel(goal, controller)
+                self._cancel(goal, controller, time)
             if goal in self._goals and goal.monitor is not None:
                 self._watch(goal, goal.monitor, controller, (q, qd), time)
 
@@ -195,9 +199,16 @@ class TrajectoryGoals:
         if outcome.code is GoalCode.PATH_TOLERANCE_VIOLATED:
             self._references.stop(controller, TopicSender(self.logger))
 
-    def _cancel(self, goal: _Goal, controller: TrackingController) -> None:
+    def _cancel(self, goal: _Goal, controller: TrackingController, time: float) -> None:
         goal.cancelling = True
-        if goal.monitor is None:  # the goal is not followed yet
+        references, monitor = controller.references, goal.monitor
+        waits = monitor is not None and time < monitor.reference.start
+        # What is followed until then stays, unless it is a goal that has ended: nobody else could
+        # cancel that motion.
+        if waits and references.present is not self.ended_early:
+            references.drop_waiting()
+            monitor = None
+        if monitor is None:  # the goal is not followed yet
             self._references.withdraw(goal)
             text = 'the goal was cancelled before it was followed'
             self.end(goal, 'canceled', GoalOutcome(GoalCode.SUCCESSFUL, text))

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from concurrent.futures import ThreadPoolExecutor
 
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 from sampled_runs import POSE, SampledRun, Swing, machine
 
+import kron_dynamics as kd
 from kron_dynamics.control import (
     ComputedTorque,
     ControlSettings,
@@ -57,6 +59,16 @@ def controller(robot, **changes):
 def test_a_law_that_does_not_exist_is_refused(ur5):
     with pytest.raises(ParameterError, match="law is 'magic', expected one of computed"):
         controller(ur5, law='magic')
+
+
+@pytest.mark.parametrize('limit', [np.inf, 0.0])
+def test_hand_guiding_without_a_velocity_limit_names_parameter_and_remedy(ur5, limit):
+    limits = np.append(limit, ur5.model.velocity_limit[1:])
+    unlimited = kd.Robot(dataclasses.replace(ur5.model, velocity_limit=limits))
+    said = f"'shoulder_pan_joint' has velocity limit {limit:g}, expected one above 0 in the URDF"
+    with pytest.raises(ParameterError, match=said) as caught:
+        controller(unlimited, law='gravity')
+    assert 'hand_guiding_speed' in str(caught.value)
 
 
 def test_each_term_is_there_or_not(ur5):

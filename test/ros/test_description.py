@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from long_runs import some_of
@@ -13,7 +14,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 import kron_dynamics as kd
-from kron_dynamics.ros.description import _with_parameter
+from kron_dynamics.ros.description import _with_parameter, publish_constraints
 
 pytestmark = [pytest.mark.ros, pytest.mark.interpreted]
 
@@ -127,6 +128,27 @@ def test_floating_base_names_the_parameter(ends, node):
     (line,) = output.splitlines()
     assert "'free'" in line
     assert 'the parameter hold_base' in line
+
+
+@pytest.mark.parametrize(
+    ('name', 'text', 'published'),
+    [
+        ('loops.yaml', 'constraints: {}\n', True),
+        ('loops.yaml', 'constraints: {}\nfrom: loops.xml\n', False),
+        ('loops.xml', '<mujoco/>', False),
+    ],
+)
+def test_constraints_that_a_recording_will_lack_are_announced(tmp_path, name, text, published):
+    file, sent, said = tmp_path / name, [], []
+    file.write_text(text)
+    node = SimpleNamespace(
+        create_publisher=lambda *topic: SimpleNamespace(publish=lambda m: sent.append(m.data)),
+    )
+    logger = SimpleNamespace(info=said.append)
+    parameters = SimpleNamespace(value={'constraints_file': str(file)}.get, logger=logger)
+    publish_constraints(node, parameters)
+    assert sent == ([text] if published else [])
+    assert [name in line and 'robot_constraints' in line for line in said] == [True] * (not sent)
 
 
 def test_only_a_base_is_advised_to_be_held():

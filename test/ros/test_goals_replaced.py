@@ -91,6 +91,39 @@ def test_a_newer_goal_or_reference_ends_the_one_before(desk):
     np.testing.assert_allclose(desk.reference[0], GOAL)
 
 
+def test_cancelling_a_goal_that_waits_leaves_a_reference_that_is_followed(desk):
+    """It stopped the motion, whoever had asked for it."""
+    trajectory = desk.send().request.trajectory
+    desk.input.receive(trajectory, desk.controller, desk.robot, desk.time)
+    desk.see(0.5)
+    waiting = desk.send(goal=HELD, start=desk.time + 1.0)
+    desk.see(0.1)
+    followed = desk.controller.references.present
+    waiting.cancel()
+    desk.see()
+    assert waiting.outcome == ('canceled', 0)
+    assert waiting.result.error_string == 'the goal was cancelled before it was followed'
+    desk.see(3.0)
+    assert desk.controller.references.present is followed
+    np.testing.assert_allclose(desk.reference[0], GOAL)
+    desk.input.drop('a fault stopped the machine: stale')  # the goal is told of nothing more
+
+
+def test_cancelling_a_goal_that_waits_stops_the_goal_that_it_had_ended(desk):
+    """Nobody could cancel that motion otherwise."""
+    first = desk.send()
+    desk.see(0.5)
+    waiting = desk.send(goal=HELD, start=desk.time + 1.0)
+    assert first.outcome == ('aborted', INVALID)
+    desk.see(0.1)
+    waiting.cancel()
+    desk.see(3.0)
+    assert waiting.outcome == ('canceled', 0)
+    q, qd, _ = desk.reference
+    np.testing.assert_allclose(qd, 0.0, atol=1e-9)
+    assert np.abs(q - GOAL).min() > 0.05
+
+
 @pytest.mark.parametrize('when', [0.5, 0.0])
 def test_a_fault_or_deactivation_aborts_with_the_reason(desk, when):
     handle = desk.send()

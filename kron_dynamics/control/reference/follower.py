@@ -111,6 +111,10 @@ class ReferenceFollower:
         """The reference that replaces the present one at its start time, or None."""
         return self._next
 
+    def drop_waiting(self) -> None:
+        """Drop the waiting reference: the present one is followed on."""
+        self._next = None
+
     @property
     def stamp(self) -> float | None:
         """Stamp of the last state for which a command was computed, s; None before the first."""

@@ -89,6 +89,34 @@ def test_an_error_is_on_diagnostics_until_the_node_is_active(bench):
     assert error() is None
 
 
+@pytest.mark.parametrize(
+    ('settings', 'said'),
+    [
+        (None, 'no robot_description received yet'),
+        ({}, 'position never received for turn, lift, slide'),
+        ({'use_sim_time': True}, 'allow_commands_in_sim_time is not'),
+    ],
+)
+def test_whatever_refuses_a_transition_is_on_diagnostics(ros, bench, settings, said):
+    """Not only in the log, beside an older error that is not the reason any more."""
+    node = dynamics_node.DynamicsNode()
+    try:
+        node._notes['error'] = 'an older one'
+        if settings is None:
+            assert node.trigger_configure() == TransitionCallbackReturn.FAILURE
+        else:
+            node._description = bench.robot
+            node.set_parameters([Parameter(name, value=value) for name, value in settings.items()])
+            assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
+            assert node.trigger_activate() == TransitionCallbackReturn.FAILURE
+        sent = []
+        node._diagnostics = SimpleNamespace(publish=lambda *status: sent.append(status[-1]))
+        node._publish_diagnostics()
+        assert said in sent[0]['error']
+    finally:
+        node.destroy_node()
+
+
 def test_cleanup_forgets_the_states(bench):
     bench.configure()
     bench.acknowledge()
