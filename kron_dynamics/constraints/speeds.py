@@ -27,6 +27,8 @@ _CONSISTENT = 1e-7
 # Its growth per dimensionless distance of a state from the constraints, off which redundant
 # conditions differ; and its greatest value.
 _OFF, _MOST_OFF = 10.0, 1e-2
+# Tolerance of a closed loop's residuals, rad or lengths over the robot's.
+CLOSED = 1e-10
 # A choice of independent speeds is kept until the distance to the singularity of another is larger
 # by this factor.
 _HYSTERESIS = 5.0
@@ -95,16 +97,27 @@ def solve_speeds(
     drift = terms.b_dot - terms.A_dot @ qd
     gamma = inverse @ np.concatenate([drift, -U_dot @ qd])
     B_dot = -inverse @ (np.concatenate([terms.A_dot, U_dot]) @ B)
-    away = distance(system, terms) / values[-1]
+    away = distance(system, terms)
     refuse_contradiction(system, terms.A, d, terms.b, away)
     refuse_contradiction(system, terms.A, gamma, drift, away + _slip(terms, qd) / values[-1])
     return Speeds(B, d, gamma, B_dot.reshape(len(C), m))
 
 
 def distance(system: ConstraintSystem, terms: ConstraintTerms) -> float:
-    """Return the largest residual of the positions, rad or lengths over the robot's."""
+    """Return how far a state is from closed positions, rad or lengths over the robot's.
+
+    It is the least change of coordinates that closes the loops. Positions that contradict each
+    other leave a residual of first order; they count as 0, as no change closes them.
+    """
     rows = system.is_holonomic
-    return float(np.abs(terms.phi / system.row_scale)[rows].max(initial=0.0))
+    phi = (terms.phi / system.row_scale)[rows]
+    if np.abs(phi).max(initial=0.0) <= CLOSED:
+        return 0.0
+    A = system.scaled(terms.A)[rows]
+    change = np.linalg.lstsq(A, phi, rcond=RANK_TOLERANCE)[0]
+    away = float(np.abs(change).max())
+    left = float(np.abs(phi - A @ change).max())
+    return away if left <= _OFF * away**2 + CLOSED else 0.0
 
 
 def _slip(terms: ConstraintTerms, qd: FloatArray) -> float:
