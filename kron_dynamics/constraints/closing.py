@@ -14,6 +14,7 @@ from kron_dynamics.constraints.speeds import (
     RANK_TOLERANCE,
     distance,
     refuse_contradiction,
+    refuse_more_conditions,
 )
 from kron_dynamics.constraints.system import ConstraintSystem
 from kron_dynamics.exceptions import ConstraintError
@@ -154,12 +155,14 @@ def close_rates(
             which must not count as conditions.
 
     Raises:
-        ConstraintError: the constraints contradict each other.
+        ConstraintError: the constraints contradict each other, or more of them are independent.
     """
     missing = (terms.b - terms.A @ qd) / system.row_scale
-    left, values, right = np.linalg.svd(system.scaled(terms.A), full_matrices=False)
+    left, values, right = np.linalg.svd(system.scaled(terms.A))
     rank = min(rank, int((values > RANK_TOLERANCE * values.max(initial=0.0)).sum()))
     change = right[:rank].T @ ((left[:, :rank].T @ missing) / values[:rank])
     closed: FloatArray = qd + system.column_scale * change
-    refuse_contradiction(system, terms.A, closed, terms.b, distance(system, terms))
+    away = distance(system, terms)
+    refuse_more_conditions(system, terms.A, system.column_scale[:, None] * right[rank:].T, away)
+    refuse_contradiction(system, terms.A, closed, terms.b, away)
     return closed

@@ -296,6 +296,25 @@ def test_rates_that_contradict_each_other_are_refused_by_name() -> None:
     assert ConstrainedRobot(four_bar(), [driven(0.5)]).rank == 1
 
 
+def test_conditions_that_begin_to_count_later_are_refused_by_name() -> None:
+    """A brake that engages after the start: a freedom less, which is no contradiction."""
+    constraints = [
+        Pfaffian('rod', lambda q, t: np.array([[1.0, -1.0, 0.0]]), row_units=('1',)),
+        Pfaffian('brake', lambda q, t: np.array([[0.0, t, -t]]), row_units=('1',)),
+    ]
+    robot = ConstrainedOnFloats(four_bar(), constraints)
+    q, qd = np.array(START), np.ones(3)
+    assert robot.rank == 1 and robot.close_rates(q, qd).tolist() == qd.tolist()
+    words = r"'brake' .* more than 1 independent condition\b.*, the number at the start"
+    for late in (
+        lambda: robot.close_rates(q, [1.0, 0.0, 0.0], 0.5),
+        lambda: robot.velocities(q, [1.0, 0.0], 0.5),
+        lambda: robot.forward_dynamics(q, qd, np.zeros(3), 0.5),
+    ):
+        with pytest.raises(kd.ConstraintError, match=words):
+            late()
+
+
 def test_conditions_that_are_redundant_only_where_loops_are_closed(assert_close: Any) -> None:
     """Bennett's linkage: of five conditions on three joints two count, in closed positions."""
     robot = spatial_loop(1.0)
