@@ -320,7 +320,7 @@ class ConstrainedRobot:
         """
         q, qd, tau = (self._array(x, name) for x, name in ((q, 'q'), (qd, 'qd'), (tau, 'tau')))
         terms = self.terms(q, qd, t)
-        refuse_singular(self._system, self._system.scaled(terms.A), self.rank)
+        refuse_singular(self._system, self._conditions, q, t, terms.A, self.rank)
         best = choose_independent(self._system, terms.A, self.rank, self._chosen or None)
         speeds = self._speeds(q, qd, t, terms, [self.joint_names[k] for k in best])
         M, h = self.robot.mass_matrix(q), self.robot.bias_forces(q, qd)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from constrained_robots import spatial_loop
-from mechanisms import four_bar_text, sleigh_text, two_arms_text
+from mechanisms import four_bar_text, joint, link, sleigh_text, two_arms_text
 from uncompiled import ConstrainedOnFloats, uncompiled
 
 import kron_dynamics as kd
@@ -154,6 +154,31 @@ def test_a_start_at_a_singularity_is_refused_by_name() -> None:
     robot = parallelogram(0.8)
     with pytest.raises(kd.SingularConstraintError, match="'pin' are at a singularity"):
         robot.forward_dynamics(np.zeros(3), np.zeros(3), np.zeros(3))
+
+
+def test_only_what_takes_part_in_a_singularity_is_named() -> None:
+    """Beside it there are redundant belts between joints that may turn, and a free joint."""
+    text = four_bar_text(0.5, 1.0, 0.5, 1.0).removesuffix('</robot>')
+    for name in ('x', 'y', 'z'):
+        text += link(name, 1.0, (0.1, 0.0, 0.0), (1.0, 1.0, 1.0))
+        text += joint(f'j{name}', 'base', name, (0.0, 0.0, 0.0), '0 0 1')
+    ends = Attachment('coupler', (1.0, 0.0, 0.0)), Attachment('rocker', (0.5, 0.0, 0.0))
+    constraints = [
+        Coupling('belt', {'jx': 1.0, 'jy': 1.0}),
+        PointLoop('pin', *ends),
+        Coupling('belts', {'jx': 2.0, 'jy': 2.0}),
+    ]
+    robot = uncompiled(f'{text}</robot>')
+    start = {'j1': 0.8, 'j2': -0.8, 'j3': 0.8}
+    closed = ConstrainedOnFloats(
+        robot, constraints, start=[start.get(name, 0.0) for name in robot.joint_names]
+    )
+    rest = np.zeros(robot.n)
+    words = "constraints 'pin' are at a singularity: .* do not hold j1, j2, j3; start"
+    with pytest.raises(kd.SingularConstraintError, match=words):
+        closed.forward_dynamics(rest, rest, rest)
+    with pytest.raises(kd.SingularConstraintError, match=words):
+        ConstrainedOnFloats(robot, constraints, start=rest)
 
 
 def test_a_singularity_to_which_closing_leads_back_is_refused() -> None:
