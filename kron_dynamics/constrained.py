@@ -320,7 +320,7 @@ class ConstrainedRobot:
         """
         q, qd, tau = (self._array(x, name) for x, name in ((q, 'q'), (qd, 'qd'), (tau, 'tau')))
         terms = self.terms(q, qd, t)
-        refuse_singular(self._system, self._system.scaled(terms.A), self.rank)
+        refuse_singular(self._system, self._conditions, q, t, terms.A, self.rank)
         best = choose_independent(self._system, terms.A, self.rank, self._chosen or None)
         speeds = self._speeds(q, qd, t, terms, [self.joint_names[k] for k in best])
         M, h = self.robot.mass_matrix(q), self.robot.bias_forces(q, qd)
@@ -383,8 +383,7 @@ class ConstrainedRobot:
             t: time, s.
 
         Raises:
-            ConstraintError: qdd does not obey the constraints, or tau does not cause it; the
-                message names a constraint or the joints.
+            ConstraintError: qdd does not obey a constraint, or tau does not cause it, by name.
         """
         q, qd, qdd, tau = (
             self._array(x, name) for x, name in ((q, 'q'), (qd, 'qd'), (qdd, 'qdd'), (tau, 'tau'))
@@ -393,7 +392,8 @@ class ConstrainedRobot:
         motion_equations.refuse_inadmissible(self._system, terms, qd, qdd)
         forces = self.robot.inverse_dynamics(q, qd, qdd) - tau
         lam = motion_equations.multipliers(self._system, terms.A, forces, self.rank)
-        motion_equations.refuse_uncaused(self._system, terms.A, lam, forces, tau)
+        moving = self.robot.mass_matrix(q), qd, qdd
+        motion_equations.refuse_uncaused(self._system, terms.A, lam, forces, *moving)
         model = self.robot.model
         if self.robot._kernels.model is not model:  # some links carry payloads
             model = with_inertias(model, self.robot.inertial_parameters())

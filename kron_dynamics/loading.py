@@ -19,6 +19,7 @@ from kron_dynamics.model.findings import Findings
 from kron_dynamics.model.options import ModelOptions
 from kron_dynamics.model.payload import Payload
 from kron_dynamics.model.robot_model import STANDARD_GRAVITY
+from kron_dynamics.model.xacro_arguments import warn_of_unused
 from kron_dynamics.model.xacro_text import expanded, is_xacro
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike
@@ -142,10 +143,7 @@ def _robot(
     """Return the robot that a text describes; errors name its file."""
     findings = Findings(options['strict'], options['allow'])
     try:
-        if may_expand and is_xacro(text, path):
-            text = expanded(text, path, xacro_args, findings)
-        elif xacro_args:
-            raise _no_xacro(xacro_args)
+        text = expanded_description(text, path, constraints, xacro_args, findings, may_expand)
         model = _model(text, flexible, constraints, xacro_args, options, findings)
     except ModelError as error:
         if path is None:
@@ -155,8 +153,42 @@ def _robot(
     return Robot(model, threads=threads)
 
 
-def _no_xacro(xacro_args: Mapping[str, str]) -> ParameterError:
-    return ParameterError(f'xacro_args is {shown(xacro_args)}, but the description is not xacro')
+def expanded_description(
+    text: str,
+    path: str | Path | None,
+    constraints: str | Path | Mapping[str, object] | None,
+    xacro_args: Mapping[str, str] | None,
+    findings: Findings,
+    may_expand: bool = True,
+) -> str:
+    """Return the text of a robot, expanded if it is xacro.
+
+    Args:
+        text: URDF, SDF or xacro.
+        path: its file, if any.
+        constraints: description of constraints, which may have arguments of its own.
+        xacro_args: values of xacro arguments by name.
+        findings: collects warnings, also about arguments that neither file has.
+        may_expand: whether the text may be xacro.
+
+    Raises:
+        ModelError: a file cannot be read or expanded.
+        ParameterError: there are arguments, and neither file is xacro.
+    """
+    others = None
+    if xacro_args and constraints is not None:
+        from kron_dynamics.constraints.formats.reading import xacro_arguments  # trees do without
+
+        others = xacro_arguments(constraints, xacro_args)
+    if may_expand and is_xacro(text, path):
+        return expanded(text, path, xacro_args, findings, others or ())
+    if xacro_args:
+        if others is None:
+            raise ParameterError(
+                f'xacro_args is {shown(xacro_args)}, but the description is not xacro'
+            )
+        warn_of_unused(xacro_args, others, findings)
+    return text
 
 
 def _model(

@@ -14,7 +14,13 @@ from uncompiled import ConstrainedOnFloats, uncompiled
 
 import kron_dynamics as kd
 from kron_dynamics.constrained import ConstrainedRobot
-from kron_dynamics.constraints import Attachment, BladeConstraint, HingeLoop, RollingWheel
+from kron_dynamics.constraints import (
+    Attachment,
+    BladeConstraint,
+    Coupling,
+    HingeLoop,
+    RollingWheel,
+)
 from kron_dynamics.dynamics import kane_bodies
 
 pytestmark = pytest.mark.interpreted
@@ -67,6 +73,26 @@ def test_reactions_are_those_of_efforts_that_cause_the_motion() -> None:
     for wrong in (np.zeros(3), tau + [0.01, 0.0, 0.0]):
         with pytest.raises(kd.ConstraintError, match="tau does not cause qdd: .* lacking at '"):
             robot.reactions(q, qd, qdd, wrong)
+
+
+@pytest.mark.parametrize('gravity', [(0.0, 0.0, -9.81), (0.0, 9.81, 0.0), (0.0, 0.0, 0.0)])
+def test_a_constraint_that_carries_nothing_has_reactions(gravity: Any, rng: Any) -> None:
+    """Equal pendulums that a rod couples swing as they would without it: all forces cancel."""
+    sizes = (0.03, 0.01, -0.3), (0.01, 0.02, 0.015)
+    text = '<robot name="pair"><link name="base"/>' + ''.join(
+        link(name, 2.3, *sizes) + joint(f'{name}_joint', 'base', name, (x, 0.0, 0.0), '0 1 0')
+        for x, name in enumerate(('left', 'right'))
+    )
+    pair = uncompiled(f'{text}</robot>', gravity=gravity)
+    rod = Coupling('rod', {'left_joint': 1.0, 'right_joint': -1.0})
+    robot = ConstrainedOnFloats(pair, [rod])
+    for angle, rate in rng.normal(size=(10, 2)):
+        q, qd = np.full(2, angle), np.full(2, rate)
+        qdd = robot.forward_dynamics(q, qd, np.zeros(2)).qdd
+        loads = robot.reactions(q, qd, qdd, np.zeros(2)).multipliers['rod']
+        np.testing.assert_allclose(loads, 0.0, atol=1e-12)
+        with pytest.raises(kd.ConstraintError, match='tau does not cause qdd'):
+            robot.reactions(q, qd, qdd + 0.01, np.zeros(2))
 
 
 def test_too_few_actuators_are_named_where_they_do_not_do(rng: Any) -> None:

@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -74,11 +75,51 @@ def test_after_a_failure_all_is_as_it_was(tmp_path: Path) -> None:
     assert path.read_text() == 'mine'
 
 
+def test_permissions_stay_as_they_were(tmp_path: Path) -> None:
+    path = tmp_path / 'tuned.yaml'
+    for text, mode in (('', 0o600), ('a', 0o640), ('b', 0o604)):
+        path.touch()
+        path.chmod(mode)
+        with output_file(path, kept := list[str]()) as file:
+            file.write_text(text)
+        assert path.stat().st_mode & 0o777 == mode and bool(kept) == bool(text)
+
+
+def test_what_cannot_be_put_in_place_leaves_what_was_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError('no')
+
+    path, kept = tmp_path / 'tuned.yaml', list[str]()
+    path.write_text('mine')
+    monkeypatch.setattr(Path, 'replace', refuse)
+    with (
+        pytest.raises(KronDynamicsError, match='cannot be written: no'),
+        output_file(path, kept) as file,
+    ):
+        file.write_text('new')
+    assert {each.name: each.read_text() for each in tmp_path.iterdir()} == {'tuned.yaml': 'mine'}
+    assert kept == []
+
+
+@pytest.mark.skipif(not Path('/dev/shm').is_dir(), reason='there are no files in memory')
+def test_files_in_memory_are_files() -> None:
+    with tempfile.TemporaryDirectory(dir='/dev/shm') as folder:
+        path, kept = Path(folder, 'tuned.yaml'), list[str]()
+        path.write_text('mine')
+        with output_file(path, kept) as file:
+            file.write_text('new')
+        assert kept == ['tuned.yaml had other contents: kept as tuned.yaml~']
+
+
 @pytest.mark.parametrize('sink', ['pipe', 'file'])
 def test_devices_and_pipes_are_written_directly(sink: str, tmp_path: Path) -> None:
     code = (
         'import pathlib, kron_dynamics.cli.output_files as o\n'
-        'with o.output_file(pathlib.Path("/dev/stdout"), []) as file: file.write_text("told")'
+        'for name in "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1":\n'
+        '    with o.output_file(pathlib.Path(name), []) as file, file.open("a") as out:\n'
+        '        out.write("told")\n'
     )
     command = [sys.executable, '-c', code]
     path = tmp_path / 'out'
@@ -86,5 +127,5 @@ def test_devices_and_pipes_are_written_directly(sink: str, tmp_path: Path) -> No
         stdout = out if sink == 'file' else subprocess.PIPE
         environment = {**os.environ, 'PYTHONPATH': str(ROOT)}
         done = subprocess.run(command, stdout=stdout, env=environment, check=True, text=True)
-    assert (done.stdout or path.read_text()) == 'told'
+    assert (done.stdout or path.read_text()) == 3 * 'told'
     assert [each.name for each in tmp_path.iterdir()] == ['out']

@@ -5,7 +5,7 @@
 # Runs the tests; `make test` and `make test-long` call it. Arguments go to pytest; $PYTHON is the
 # interpreter.
 #
-# First those without ROS, two at a time; then those whose processes talk to each other, three at a
+# First those without ROS, two at a time; then those whose processes talk to each other, four at a
 # time, as they often wait, each worker with ROS domains of its own. test/conftest.py says which
 # tests stay together and in what order.
 set -uo pipefail
@@ -35,5 +35,5 @@ part() {
 }
 
 part 'without ROS' 2 -m 'not ros' "$@"
-part 'with ROS' 3 -m ros "$@"
+part 'with ROS' 4 -m ros "$@"
 ((chosen)) || exit "$NO_TESTS"

@@ -26,10 +26,10 @@ from kron_dynamics.exceptions import (
     ParameterError,
 )
 from kron_dynamics.flexible import load_flexible_model
+from kron_dynamics.loading import expanded_description
 from kron_dynamics.messages import clipped, named
 from kron_dynamics.model import RobotModel, load_model, read_urdf_file
 from kron_dynamics.model.findings import Findings
-from kron_dynamics.model.xacro_text import expanded, is_xacro
 
 DESCRIPTION = """\
 Print everything that is wrong with a description: errors, with which the equations have no
@@ -143,12 +143,13 @@ def _read(arguments: argparse.Namespace, findings: Findings) -> str:
         if other is not None:
             other.read_bytes()
     values = description_options(arguments)['xacro_args']
-    if is_xacro(text, arguments.urdf):
-        return expanded(text, arguments.urdf, values, findings)
-    if values:
+    try:
+        return expanded_description(text, arguments.urdf, arguments.constraints, values, findings)
+    except ParameterError:
         file = clipped(str(arguments.urdf))
-        raise ParameterError(f'--xacro-arg sets {", ".join(values)}, but {file} is not xacro')
-    return text
+        raise ParameterError(
+            f'--xacro-arg sets {", ".join(values)}, but {file} is not xacro'
+        ) from None
 
 
 def _error(error: KronDynamicsError, files: Sequence[Path]) -> Line:

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import sympy
 
-from kron_dynamics.cli.options import add_gravity, add_urdf, description_options
+from kron_dynamics.cli.options import add_gravity, add_urdf
+from kron_dynamics.cli.tree_options import tree_options
 from kron_dynamics.constraints import Geometry, read_constraints
 from kron_dynamics.constraints.system import ConstraintSystem, stacked_geometry
 from kron_dynamics.exceptions import ParameterError
@@ -126,8 +127,7 @@ def run(arguments: argparse.Namespace) -> int:
         UnknownFrameError: the robot does not have the link.
         ParameterError: a link is given, but no quantity of a link is requested.
     """
-    options = description_options(arguments)
-    options['constraints'] = None  # only the tree has closed forms
+    options = tree_options(arguments)  # only the tree has closed forms
     robot = load(arguments.urdf, gravity=arguments.gravity, **options)
     symbolic = robot.symbolic
     if arguments.symbolic_parameters:
@@ -135,7 +135,7 @@ def run(arguments: argparse.Namespace) -> int:
     link = arguments.frame or robot.model.tip_link
     frame, seen = _frame(symbolic, link, arguments)
     about_link = bool(arguments.frame or seen)
-    loops = _loops(symbolic, robot.model, arguments.constraints, options['xacro_args'])
+    loops = _loops(symbolic, robot.model, arguments.constraints, dict(arguments.xacro_arg))
     default = DEFAULT_QUANTITIES + (() if loops is None else ('phi', 'A'))
     quantities = tuple(arguments.quantity or (DEFAULT_FRAME_QUANTITIES if about_link else default))
     if loops is None and LOOP_QUANTITIES.keys() & quantities:

@@ -13,12 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from kron_dynamics.cli.options import (
-    add_flexible,
-    add_gravity,
-    add_urdf,
-    description_options,
-)
+from kron_dynamics.cli.options import add_flexible, add_gravity, add_urdf
+from kron_dynamics.cli.tree_options import tree_options
 from kron_dynamics.exceptions import ModelError, ModelWarning
 from kron_dynamics.flexible import FlexibleModel
 from kron_dynamics.kernels.compiled import compiled_methods
@@ -52,8 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
         ModelError: the robot is unusable, or its mass matrix is not positive definite.
         ConstraintError: a constraint does not fit the robot, or loops cannot be closed.
     """
-    options = description_options(arguments)
-    options['constraints'] = None  # the tree; constraints are shown separately
+    options = tree_options(arguments)  # the tree; constraints are shown separately
     with warnings.catch_warnings():
         warnings.simplefilter('ignore', ModelWarning)  # they are shown below
         robot = load(
@@ -68,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
         from kron_dynamics.cli.constrained_info import closed_loops
 
         path = arguments.constraints
-        rows, freedom, reduced = closed_loops(robot, path, options['xacro_args'])
+        rows, freedom, reduced = closed_loops(robot, path, dict(arguments.xacro_arg))
         closed = [_columns(rows), freedom]
         owners += [] if reduced is None else [reduced]
     sections = (

@@ -6,12 +6,16 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 from kron_dynamics.cli.streams import writing
 from kron_dynamics.exceptions import ParameterError
 
+# They may be files, which the shell has opened and goes on writing.
+_STREAMS = re.compile(r'/dev/(stdout|stderr|fd/[0-9]+)|/proc/[^/]+/fd/[0-9]+')
 _INPUTS = ('urdf', 'flexible', 'constraints', 'bag')
 
 
@@ -43,7 +47,8 @@ def check_outputs(arguments: argparse.Namespace, *options: str) -> None:
 def output_file(path: Path, kept: list[str]) -> Iterator[Path]:
     """Context of a new file that takes the path's place when it is complete.
 
-    A file there with other contents is renamed to NAME~. Devices and pipes are written directly.
+    A file there with other contents is renamed to NAME~. The new file has
+    its permissions. Devices, pipes and standard streams are written directly.
 
     Args:
         path: file to write; its folder is created if it does not exist.
@@ -53,8 +58,7 @@ def output_file(path: Path, kept: list[str]) -> Iterator[Path]:
         KronDynamicsError: the file cannot be written; everything is as it was.
     """
     with writing(path):
-        # /dev/stdout may be a file, which the shell has opened and goes on writing.
-        if path.is_relative_to('/dev') or (path.exists() and not path.is_file()):
+        if _STREAMS.fullmatch(str(path)) or (path.exists() and not path.is_file()):
             yield path
             return
         place = path.resolve()
@@ -62,12 +66,27 @@ def output_file(path: Path, kept: list[str]) -> Iterator[Path]:
         work = place.with_name(f'.unfinished-{place.name}')
         try:
             yield work
-            if place.exists() and place.read_bytes() != work.read_bytes():
-                from kron_dynamics.bag.outputs.earlier_files import free_name  # imports a lot
-
-                other = free_name(place)
-                place.rename(other)
-                kept.append(f'{place.name} had other contents: kept as {other.name}')
-            work.replace(place)
+            _put(work, place, kept)
         finally:
             work.unlink(missing_ok=True)
+
+
+def _put(work: Path, place: Path, kept: list[str]) -> None:
+    """Move a file to its place, with the permissions of what is there, which is kept."""
+    if not place.exists():
+        work.replace(place)
+        return
+    shutil.copymode(place, work)
+    if place.read_bytes() == work.read_bytes():
+        work.replace(place)
+        return
+    from kron_dynamics.bag.outputs.earlier_files import free_name  # imports a lot
+
+    other = free_name(place)
+    place.rename(other)
+    try:
+        work.replace(place)
+    except OSError:
+        other.rename(place)
+        raise
+    kept.append(f'{place.name} had other contents: kept as {other.name}')

@@ -9,7 +9,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from kron_dynamics.constraints.constraint import ConstraintTerms
-from kron_dynamics.constraints.speeds import RANK_TOLERANCE, distance, refuse_contradiction
+from kron_dynamics.constraints.speeds import (
+    CLOSED,
+    RANK_TOLERANCE,
+    distance,
+    refuse_contradiction,
+    refuse_more_conditions,
+)
 from kron_dynamics.constraints.system import ConstraintSystem
 from kron_dynamics.exceptions import ConstraintError
 from kron_dynamics.messages import clipped, listed
@@ -18,9 +24,7 @@ from kron_dynamics.typing import FloatArray
 # phi and A, shapes (k,) and (k, n), from q and t.
 ConditionsOf = Callable[[FloatArray, float], tuple[FloatArray, FloatArray]]
 
-# Residuals, rad or lengths over the robot's: tolerance of a closed loop, and rounding level at
-# which the iteration stops.
-CLOSED = 1e-10
+# Residual, rad or lengths over the robot's, at which the iteration stops: rounding.
 _ROUNDING = 1e-14
 # Limit of a coordinate's change per step, in the same unit, so that a step does not reach another
 # assembly branch.
@@ -151,13 +155,14 @@ def close_rates(
             which must not count as conditions.
 
     Raises:
-        ConstraintError: the constraints contradict each other.
+        ConstraintError: the constraints contradict each other, or more of them are independent.
     """
     missing = (terms.b - terms.A @ qd) / system.row_scale
-    left, values, right = np.linalg.svd(system.scaled(terms.A), full_matrices=False)
+    left, values, right = np.linalg.svd(system.scaled(terms.A))
     rank = min(rank, int((values > RANK_TOLERANCE * values.max(initial=0.0)).sum()))
     change = right[:rank].T @ ((left[:, :rank].T @ missing) / values[:rank])
     closed: FloatArray = qd + system.column_scale * change
-    away = distance(system, terms) / values[:rank].min(initial=1.0)
+    away = distance(system, terms)
+    refuse_more_conditions(system, terms.A, system.column_scale[:, None] * right[rank:].T, away)
     refuse_contradiction(system, terms.A, closed, terms.b, away)
     return closed

@@ -28,7 +28,7 @@ from kron_dynamics.typing import FloatArray
 _ADMISSIBLE = 1e-7
 # Tolerance of the generalized force that actuators cannot provide, relative to the motion's.
 _ACHIEVABLE = 1e-8
-# Tolerance of the effort that is missing for a motion, relative to the efforts and their sum.
+# Tolerance of the effort that is missing for a motion, relative to forces, energy and weight.
 _CAUSED = 1e-6
 
 
@@ -99,23 +99,32 @@ def refuse_uncaused(
     A: FloatArray,
     lam: FloatArray,
     force: FloatArray,
-    tau: FloatArray,
+    M: FloatArray,
+    qd: FloatArray,
+    qdd: FloatArray,
 ) -> None:
     """Check that efforts and constraint forces together cause a motion.
+
+    What is lacking compares with forces that occur, with twice the kinetic energy, and with the
+    robot's weight times its length: if constraints carry nothing, all else may be rounding.
 
     Args:
         system: the constraints.
         A: shape (k, n).
         lam: multipliers, shape (k,).
         force: M qdd + c + g - tau, shape (n,), N m or N.
-        tau: efforts of all joints, shape (n,).
+        M: mass matrix, shape (n, n).
+        qd: rates, shape (n,).
+        qdd: accelerations, shape (n,).
 
     Raises:
         ConstraintError: A^T lambda is another force; the message names joints that lack effort.
     """
     C = system.column_scale
     lacking = C * (force - A.T @ lam)
-    scale = float(np.abs(C * tau).max(initial=0.0) + np.abs(C * (force + tau)).max(initial=0.0))
+    weight = sum(body.mass for body in system.model.bodies) * np.linalg.norm(system.model.gravity)
+    parts = C * (np.abs(force) + np.abs(M) @ np.abs(qdd))
+    scale = float(parts.max(initial=0.0) + qd @ M @ qd + weight * system.length)
     if np.abs(lacking).max(initial=0.0) > _CAUSED * scale:
         raise ConstraintError(
             f'tau does not cause qdd: efforts are lacking at {_largest(system, lacking / C)} N m '

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -68,8 +69,8 @@ def generic_rank(
     """
     if not system.row_names:
         return 0
-    A = system.scaled(conditions_of(q, t)[1])
-    left, values, right = np.linalg.svd(A)
+    A = conditions_of(q, t)[1]
+    left, values, right = np.linalg.svd(system.scaled(A))
     rank = _rank(values)
     largest = rank
     for step in _steps(right[rank:]):
@@ -83,7 +84,7 @@ def generic_rank(
         largest = max(largest, _rank(found, _AT_SINGULARITY))
     if rank == largest and _opens(system, conditions_of, q, t, left[:, rank:], right[rank:]):
         largest += 1
-    refuse_singular(system, A, largest)
+    refuse_singular(system, conditions_of, q, t, A, largest)
     return largest
 
 
@@ -125,30 +126,65 @@ def _rank(values: npt.NDArray[np.floating[Any]], tolerance: float = RANK_TOLERAN
     return int((values > tolerance * max(1.0, float(values.max(initial=0.0)))).sum())
 
 
-def refuse_singular(system: ConstraintSystem, A: FloatArray, rank: int) -> None:
-    """Check that dimensionless A, shape (k, n), has the given rank in a state.
+def refuse_singular(
+    system: ConstraintSystem,
+    conditions_of: ConditionsOf,
+    q: FloatArray,
+    t: float,
+    A: FloatArray,
+    rank: int,
+) -> None:
+    """Check that the conditions have the given rank in a state.
+
+    Args:
+        system: the constraints.
+        conditions_of: function that computes their phi and A.
+        q: the position, shape (n,).
+        t: time, s.
+        A: A in the state, shape (k, n).
+        rank: number of independent conditions in regular states.
 
     Raises:
-        SingularConstraintError: it has not; the message names the constraints, and the joints
-            that are free there.
+        SingularConstraintError: they have another; the message names the constraints, and the
+            joints that are free there.
     """
     if rank == 0:
         return
-    left, values, right = np.linalg.svd(A)
+    left, values, right = np.linalg.svd(system.scaled(A))
     if values[rank - 1] > _AT_SINGULARITY:
         return
-    # Of equal singular values single vectors are arbitrary.
-    weights = np.linalg.norm(left[:, rank - 1 :], axis=1)
+    found = _rank(values, _AT_SINGULARITY)
+    # What is redundant or free in regular states, too, has no part in it.
+    near = [(left, values, right)]
+    for step in _steps(right[found:]):
+        with contextlib.suppress(ConstraintError):  # a user's function may end here
+            moved = conditions_of(q + _NEIGHBOURHOOD * system.column_scale * step, t)[1]
+            near.append(np.linalg.svd(system.scaled(moved)))
+    regular = max(near, key=lambda parts: float(parts[1][rank - 1]))
+    weights = _lost(left[:, found:], regular[0][:, rank:])
     names = dict.fromkeys(
         system.row_names[k] for k in np.flatnonzero(weights > 0.3 * weights.max())
     )
-    moves = np.linalg.norm(right[rank - 1 :], axis=0)
+    moves = _lost(right[found:].T, regular[2][rank:].T)
     joints = [system.model.joint_names[k] for k in np.flatnonzero(moves > 0.3 * moves.max())]
     raise SingularConstraintError(
         f'constraints {listed(map(repr, names))} are at a singularity: smallest singular value '
         f'{values[rank - 1]:.2g} of {rank}, expected above {_AT_SINGULARITY:g}; '
         f'there they do not hold {listed(joints)}; start elsewhere'
     )
+
+
+def _lost(vectors: FloatArray, regular: FloatArray) -> FloatArray:
+    """Return sizes, shape (n,), of the part of a null space that regular states do not have.
+
+    Args:
+        vectors: orthonormal basis at a singularity, shape (n, m).
+        regular: orthonormal basis in a regular state, shape (n, fewer than m).
+    """
+    turned = np.linalg.svd(vectors - regular @ (regular.T @ vectors))[2]
+    kept = turned[: vectors.shape[1] - regular.shape[1]]
+    sizes: FloatArray = np.linalg.norm(vectors @ kept.T, axis=1)
+    return sizes
 
 
 def report(system: ConstraintSystem, A: FloatArray, rank: int) -> ConstraintReport:

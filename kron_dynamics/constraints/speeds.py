@@ -27,6 +27,8 @@ _CONSISTENT = 1e-7
 # Its growth per dimensionless distance of a state from the constraints, off which redundant
 # conditions differ; and its greatest value.
 _OFF, _MOST_OFF = 10.0, 1e-2
+# Tolerance of a closed loop's residuals, rad or lengths over the robot's.
+CLOSED = 1e-10
 # A choice of independent speeds is kept until the distance to the singularity of another is larger
 # by this factor.
 _HYSTERESIS = 5.0
@@ -73,7 +75,7 @@ def solve_speeds(
 
     Raises:
         SingularConstraintError: these speeds do not determine the motion in this state.
-        ConstraintError: the conditions contradict each other.
+        ConstraintError: the conditions contradict each other, or more of them are independent.
     """
     m, k = len(U), len(terms.b)
     C = system.column_scale
@@ -95,16 +97,28 @@ def solve_speeds(
     drift = terms.b_dot - terms.A_dot @ qd
     gamma = inverse @ np.concatenate([drift, -U_dot @ qd])
     B_dot = -inverse @ (np.concatenate([terms.A_dot, U_dot]) @ B)
-    away = distance(system, terms) / values[-1]
+    away = distance(system, terms)
+    refuse_more_conditions(system, terms.A, B, away)
     refuse_contradiction(system, terms.A, d, terms.b, away)
     refuse_contradiction(system, terms.A, gamma, drift, away + _slip(terms, qd) / values[-1])
     return Speeds(B, d, gamma, B_dot.reshape(len(C), m))
 
 
 def distance(system: ConstraintSystem, terms: ConstraintTerms) -> float:
-    """Return the largest residual of the positions, rad or lengths over the robot's."""
+    """Return how far a state is from closed positions, rad or lengths over the robot's.
+
+    It is the least change of coordinates that closes the loops. Positions that contradict each
+    other leave a residual of first order; they count as 0, as no change closes them.
+    """
     rows = system.is_holonomic
-    return float(np.abs(terms.phi / system.row_scale)[rows].max(initial=0.0))
+    phi = (terms.phi / system.row_scale)[rows]
+    if np.abs(phi).max(initial=0.0) <= CLOSED:
+        return 0.0
+    A = system.scaled(terms.A)[rows]
+    change = np.linalg.lstsq(A, phi, rcond=RANK_TOLERANCE)[0]
+    away = float(np.abs(change).max())
+    left = float(np.abs(phi - A @ change).max())
+    return away if left <= _OFF * away**2 + CLOSED else 0.0
 
 
 def _slip(terms: ConstraintTerms, qd: FloatArray) -> float:
@@ -128,19 +142,52 @@ def refuse_contradiction(
     Raises:
         ConstraintError: constraints contradict each other; the message names them.
     """
-    if not len(target):
-        return
     error = np.abs(A @ x - target) / system.row_scale
     scale = np.abs(A) @ np.abs(x) + np.abs(target)
-    tolerance = _CONSISTENT + min(_OFF * away, _MOST_OFF)
-    limit = tolerance * (1.0 + float((scale / system.row_scale).max()))
-    if error.max() > limit:
-        wrong = [system.row_names[k] for k in np.flatnonzero(error > 0.1 * error.max())]
+    if _differs(error, scale / system.row_scale, away):
         raise ConstraintError(
-            f'constraints {listed(repr(clipped(name)) for name in dict.fromkeys(wrong))} ask for '
-            f'rates that contradict each other: residual {error.max():.3g} of terms up to '
-            f'{scale.max():.3g}'
+            f'constraints {_missed(system, error)} ask for rates that contradict each other: '
+            f'residual {error.max():.3g} of terms up to {scale.max():.3g}'
         )
+
+
+def refuse_more_conditions(
+    system: ConstraintSystem, A: FloatArray, B: FloatArray, away: float
+) -> None:
+    """Check that motions along all columns of B obey the constraints: A B = 0.
+
+    Args:
+        system: the constraints.
+        A: shape (k, n).
+        B: directions of motion, shape (n, m).
+        away: dimensionless distance of the state from the constraints.
+
+    Raises:
+        ConstraintError: more conditions are independent than n - m; the message names those that
+            forbid a direction.
+    """
+    scale = (np.abs(A) @ np.abs(B)) / system.row_scale[:, None]
+    error = np.abs(A @ B).max(axis=1, initial=0.0) / system.row_scale
+    if _differs(error, scale, away):
+        count = len(B) - B.shape[1]
+        raise ConstraintError(
+            f'with constraints {_missed(system, error)} there are more than {count} independent '
+            f'condition{"" if count == 1 else "s"} here, the number at the start; close the loops '
+            'first if they are open'
+        )
+
+
+def _differs(error: FloatArray, scale: FloatArray, away: float) -> bool:
+    """Return whether dimensionless residuals are more than rounding and an open loop explain."""
+    tolerance = _CONSISTENT + min(_OFF * away, _MOST_OFF)
+    return bool(error.max(initial=0.0) > tolerance * (1.0 + scale.max(initial=0.0)))
+
+
+def _missed(system: ConstraintSystem, error: FloatArray) -> str:
+    """Return the names of constraints with large residuals, shape (k,)."""
+    rows = np.flatnonzero(error > 0.1 * error.max())
+    names = dict.fromkeys(system.row_names[k] for k in rows)
+    return listed(repr(clipped(name)) for name in names)
 
 
 def choose_independent(

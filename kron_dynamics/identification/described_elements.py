@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from lxml import etree
@@ -47,8 +48,7 @@ def described_elements(text: str, model: RobotModel) -> DescribedElements:
             f'parameters are written into a URDF'
         )
     joints, links = (
-        {each.get('name'): each for each in root.iterchildren(f'{{*}}{tag}') if is_read(each)}
-        for tag in ('joint', 'link')
+        {each.get('name'): each for each in read_children(root, tag)} for tag in ('joint', 'link')
     )
     moved = [joint.name for joint in model.joints]
     for tag, found, names in (('joint', joints, moved), ('link', links, model.link_names)):
@@ -56,3 +56,13 @@ def described_elements(text: str, model: RobotModel) -> DescribedElements:
         if missing:
             raise ModelError(f'the URDF has no {named(tag, missing[0])}')
     return DescribedElements(root, joints, links)
+
+
+def read_children(parent: etree._Element, *tags: str) -> Iterator[etree._Element]:
+    """Yield the children that count for the robot, not those of other namespaces.
+
+    Args:
+        parent: an element.
+        tags: names of the children.
+    """
+    yield from filter(is_read, parent.iterchildren(*(f'{{*}}{tag}' for tag in tags)))

@@ -8,7 +8,7 @@ import numpy as np
 from lxml import etree
 
 from kron_dynamics.dynamics.regressor import PARAMETERS_PER_BODY, parameters_of
-from kron_dynamics.identification.described_elements import described_elements
+from kron_dynamics.identification.described_elements import described_elements, read_children
 from kron_dynamics.identification.pseudo_inertia import is_consistent, pseudo_inertia
 from kron_dynamics.identification.results import Identification
 from kron_dynamics.model.robot_model import RobotModel
@@ -45,7 +45,7 @@ def identified_urdf(
     for joint, body, own in zip(
         model.joints, model.bodies, ten.reshape(-1, PARAMETERS_PER_BODY), strict=True
     ):
-        moving = joints[joint.name].find('{*}child').get('link')
+        moving = next(read_children(joints[joint.name], 'child')).get('link')
         others = [part for part in body.parts if part.links != (moving,)]
         if not others and body.links and body.links != (moving,):
             others = [body]
@@ -55,7 +55,7 @@ def identified_urdf(
             kept, left = [], own
         merged = [part for part in others if part not in kept]
         for name in (name for part in merged for name in part.links):
-            links[name].remove(links[name].find('{*}inertial'))
+            links[name].remove(next(read_children(links[name], 'inertial')))
         names = [name for part in merged if parameters_of([part]).any() for name in part.links]
         if names:
             notes.append(
@@ -102,12 +102,12 @@ def _set_inertial(link: etree._Element, ten: FloatArray) -> None:
     center = P[:3, 3] / mass
     about = P[:3, :3] - mass * np.outer(center, center)
     inertia = np.trace(about) * np.eye(3) - about
-    inertial = link.find('{*}inertial')
+    inertial = next(read_children(link, 'inertial'), None)
     if inertial is None:
         inertial = etree.Element('inertial')
         inertial.tail = link.text or '\n'
         link.insert(0, inertial)
-    for origin in inertial.findall('{*}origin'):
+    for origin in read_children(inertial, 'origin'):
         origin.attrib.pop('quat_xyzw', None)
     _child(inertial, 'origin', xyz=' '.join(map(_number, center)), rpy='0 0 0')
     _child(inertial, 'mass', value=_number(mass))
@@ -118,10 +118,10 @@ def _set_inertial(link: etree._Element, ten: FloatArray) -> None:
 
 def _without_zeros(link: etree._Element) -> None:
     """Remove an inertial that says nothing but zeros: other programs take it for impossible."""
-    for inertial in link.findall('{*}inertial'):
+    for inertial in list(read_children(link, 'inertial')):
         said = [
             value
-            for child in inertial.iterchildren('{*}mass', '{*}inertia')
+            for child in read_children(inertial, 'mass', 'inertia')
             for value in child.attrib.values()
         ]
         try:
@@ -141,7 +141,7 @@ def _set_friction(
         _set_dynamics(joints[name], *map(float, found.described_friction[place]))
     for joint in model.joints:
         element = joints[joint.name]
-        if joint.mimics and joint.multiplier and element.find('{*}dynamics') is not None:
+        if joint.mimics and joint.multiplier and list(read_children(element, 'dynamics')):
             _set_dynamics(element, 0.0, 0.0)
             notes.append(f"the friction of joint '{joint.name}' is in that of '{joint.mimics}'")
     return notes
@@ -153,7 +153,7 @@ def _set_dynamics(joint: etree._Element, coulomb: float, viscous: float) -> None
 
 def _child(parent: etree._Element, name: str, **values: str) -> None:
     """Set attributes of a child element, created if missing; its other attributes stay."""
-    child = parent.find(f'{{*}}{name}')
+    child = next(read_children(parent, name), None)
     if child is None:
         child = etree.SubElement(parent, name)
         before = child.getprevious()

@@ -70,14 +70,26 @@ def check_inertias(links: Sequence[urdf.Link], findings: Findings) -> None:
                 f'{_rounding_remark(moments[k] * scales[k])}',
                 'export the inertia again with more digits, or correct the moment that is off',
             )
+
+
+def look_for_missing_masses(links: Sequence[urdf.Link], findings: Findings) -> None:
+    """Look for inertias without a mass.
+
+    Args:
+        links: links that move: those at rest have no effect.
+        findings: collects warnings.
+    """
     without = {found.subject for found in findings.warnings if found.kind == 'missing_mass'}
-    for k in np.flatnonzero((masses == 0) & (largest > 0)):
-        subject = named('link', given[k].name)
-        if subject not in without:
+    for link in links:
+        subject = named('link', link.name)
+        if link.inertial is None or link.inertial.mass != 0 or subject in without:
+            continue
+        largest = np.abs(np.array(link.inertial.inertia.to_matrix(), dtype=np.float64)).max()
+        if largest > 0:
             findings.warn(
                 'massless_inertia',
                 subject,
-                f'it has no mass, but an inertia of up to {largest[k]:.3g} kg m^2, which counts',
+                f'it has no mass, but an inertia of up to {largest:.3g} kg m^2, which counts',
                 'give the mass in kg, or the inertia 0',
             )
 

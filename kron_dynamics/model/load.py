@@ -20,7 +20,12 @@ from kron_dynamics.model.coordinates import (
     coordinate_properties,
 )
 from kron_dynamics.model.findings import Findings
-from kron_dynamics.model.inertia import check_inertias, lump, massless_coordinates
+from kron_dynamics.model.inertia import (
+    check_inertias,
+    look_for_missing_masses,
+    lump,
+    massless_coordinates,
+)
 from kron_dynamics.model.joint_kinds import SECTION
 from kron_dynamics.model.magnitudes import look_at_magnitudes
 from kron_dynamics.model.options import ModelOptions
@@ -252,6 +257,8 @@ def look_at_inertias(model: RigidModel, parsed: ParsedUrdf, findings: Findings) 
             'nothing needs to be done if the base is fixed',
         )
     check_inertias([link for link in parsed.robot.links if link is not root], findings)
+    moving = {name for name, frame in model.frames.items() if frame.body >= 0}
+    look_for_missing_masses([link for link in parsed.robot.links if link.name in moving], findings)
     findings.settle()
     massless = set(massless_coordinates(model.joints, model.bodies, model.armature))
     for joint in model.independent_joints:

@@ -9,34 +9,18 @@ expanded, never a text from a topic or a parameter.
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from types import ModuleType
 
 from kron_dynamics.exceptions import ModelError
-from kron_dynamics.messages import clipped
 from kron_dynamics.model.findings import Findings
 from kron_dynamics.model.urdf_xml import without_declaration, xml_root
+from kron_dynamics.model.xacro_arguments import GivenArguments, warn_of_unused
 from kron_dynamics.model.xacro_messages import messages_of_xacro, tell_messages
 
 # xacro keeps its state in its module, so that expansions must not run concurrently.
 _LOCK = threading.Lock()
-
-
-class _Arguments(dict[str, str]):
-    """Values of arguments, and the names that xacro looked up: it ignores all others silently."""
-
-    def __init__(self, values: Mapping[str, str]) -> None:
-        super().__init__(values)
-        self.asked: set[object] = set()
-
-    def __contains__(self, name: object) -> bool:  # at the declaration of an argument
-        self.asked.add(name)
-        return super().__contains__(name)
-
-    def __getitem__(self, name: str) -> str:  # at its use
-        self.asked.add(name)
-        return super().__getitem__(name)
 
 
 def is_xacro(text: str, path: str | Path | None = None) -> bool:
@@ -62,6 +46,7 @@ def expanded(
     path: str | Path | None = None,
     arguments: Mapping[str, str] | None = None,
     findings: Findings | None = None,
+    others: Collection[str] = (),
 ) -> str:
     """Return the URDF that the package `xacro` expands a text to.
 
@@ -71,14 +56,32 @@ def expanded(
         arguments: values of its `<xacro:arg>` by name.
         findings: collects what xacro prints, and warnings about the XML declaration and about
             arguments that the text does not have.
+        others: names of arguments that another file has.
 
     Raises:
         ModelError: xacro is not installed, or the text cannot be expanded; the message has
             xacro's reason.
     """
-    xacro = _imported()
-    mappings = _Arguments(arguments or {})  # xacro adds the defaults
+    mappings = GivenArguments(arguments or {})  # xacro adds the defaults
     findings = Findings() if findings is None else findings
+    urdf = _processed(text, path, mappings, findings)
+    warn_of_unused(arguments or {}, mappings.asked.union(others), findings)
+    return urdf
+
+
+def asked_arguments(
+    text: str, path: str | Path | None, arguments: Mapping[str, str]
+) -> frozenset[str]:
+    """Return the names of the arguments that a text has; see `expanded`."""
+    mappings = GivenArguments(arguments)
+    _processed(text, path, mappings, Findings())
+    return frozenset(mappings.asked)
+
+
+def _processed(
+    text: str, path: str | Path | None, mappings: GivenArguments, findings: Findings
+) -> str:
+    xacro = _imported()
     text = without_declaration(text, findings)
     failure: Exception | None = None
     with _LOCK, messages_of_xacro() as messages:
@@ -94,25 +97,12 @@ def expanded(
         also = f'; before, it said: {_shortened(" / ".join(messages))}' if messages else ''
         raise ModelError(f'xacro cannot be expanded: {reason}{also}')
     tell_messages(messages, findings)
-    for name in sorted(set(arguments or {}) - mappings.asked):
-        _warn(name, mappings.asked, findings)
     return urdf
 
 
 def _shortened(text: str) -> str:
     text = ' '.join(text.split())
     return text if len(text) < 400 else f'{text[:380]} ...'
-
-
-def _warn(name: str, asked: set[object], findings: Findings) -> None:
-    """Warn about a given argument without effect."""
-    has = ', '.join(sorted(clipped(str(known)) for known in asked))
-    findings.warn(
-        'unused_xacro_argument',
-        f"xacro argument '{clipped(name)}'",
-        f'is given, and the file has {f"{has} only" if has else "no arguments"}',
-        'correct its name, or remove it',
-    )
 
 
 def _imported() -> ModuleType:

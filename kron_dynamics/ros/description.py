@@ -45,7 +45,7 @@ def robot_from_parameters(parameters: ParameterSet) -> Robot | None:
     """
     text, path = _description(parameters)
     arguments = _xacro_arguments(parameters)
-    if arguments and (text or not path):
+    if arguments and (text or not path) and not _loops_are_xacro(parameters, arguments):
         raise ParameterError(
             f"parameter '{XACRO_ARGS}' is {arguments}, and no robot_description_file is read"
         )
@@ -57,7 +57,8 @@ def robot_from_parameters(parameters: ParameterSet) -> Robot | None:
 def robot_from_text(parameters: ParameterSet, text: str) -> Robot:
     """Return the robot of a URDF text; see `robot_from_parameters`."""
     # Never expand xacro in text from elsewhere: xacro evaluates expressions and reads files.
-    return _robot(parameters, partial(loads, text, expand_xacro=False))
+    arguments = _xacro_arguments(parameters)
+    return _robot(parameters, partial(loads, text, expand_xacro=False, xacro_args=arguments))
 
 
 def _robot(parameters: ParameterSet, make: Callable[..., Robot]) -> Robot:
@@ -102,6 +103,15 @@ def _xacro_arguments(parameters: ParameterSet) -> dict[str, str]:
         if word.find(':=') < 1:
             raise ParameterError(f"parameter '{XACRO_ARGS}' has '{word}', expected name:=value")
     return {name: value for name, _, value in (word.partition(':=') for word in words)}
+
+
+def _loops_are_xacro(parameters: ParameterSet, arguments: dict[str, str]) -> bool:
+    path = parameters.value('constraints_file')
+    if not path:
+        return False
+    from kron_dynamics.constraints.formats.reading import xacro_arguments  # few robots have loops
+
+    return xacro_arguments(path, arguments) is not None
 
 
 def _options(parameters: ParameterSet) -> dict[str, Any]:

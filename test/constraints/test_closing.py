@@ -222,6 +222,22 @@ def test_rates_of_a_redundant_loop_from_rounded_angles(digits: int) -> None:
     assert robot.report(q).redundant == {'loop': 3}
 
 
+@pytest.mark.parametrize('t', [0.05, 0.1, 0.2, 0.3, 0.5])
+@pytest.mark.parametrize('share', [0.0, 0.5, 1.0])
+def test_motions_that_contradict_each_other_do_not_pass_as_open_loops(
+    t: float, share: float
+) -> None:
+    """They part slowly after the start, so that each rate is nearly right: no mean is given."""
+    motions = (lambda t: t + 0.5 * t**4), (lambda t: t)
+    robot = ConstrainedRobot(
+        four_bar(), [PrescribedMotion(f'm{k}', 'j1', f) for k, f in enumerate(motions)]
+    )
+    q = [t + share * 0.5 * t**4, 0.3, 0.2]
+    for rates in (robot.close_rates, robot.speeds):
+        with pytest.raises(kd.ConstraintError, match="'m0', 'm1' ask for rates that contradict"):
+            rates(q, [1.0, 0.0, 0.0], t)
+
+
 @pytest.mark.parametrize(
     ('start', 'error', 'words'),
     [

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from constrained_robots import spatial_loop
-from mechanisms import four_bar_text, sleigh_text, two_arms_text
+from mechanisms import four_bar_text, joint, link, sleigh_text, two_arms_text
 from uncompiled import ConstrainedOnFloats, uncompiled
 
 import kron_dynamics as kd
@@ -156,6 +156,31 @@ def test_a_start_at_a_singularity_is_refused_by_name() -> None:
         robot.forward_dynamics(np.zeros(3), np.zeros(3), np.zeros(3))
 
 
+def test_only_what_takes_part_in_a_singularity_is_named() -> None:
+    """Beside it there are redundant belts between joints that may turn, and a free joint."""
+    text = four_bar_text(0.5, 1.0, 0.5, 1.0).removesuffix('</robot>')
+    for name in ('x', 'y', 'z'):
+        text += link(name, 1.0, (0.1, 0.0, 0.0), (1.0, 1.0, 1.0))
+        text += joint(f'j{name}', 'base', name, (0.0, 0.0, 0.0), '0 0 1')
+    ends = Attachment('coupler', (1.0, 0.0, 0.0)), Attachment('rocker', (0.5, 0.0, 0.0))
+    constraints = [
+        Coupling('belt', {'jx': 1.0, 'jy': 1.0}),
+        PointLoop('pin', *ends),
+        Coupling('belts', {'jx': 2.0, 'jy': 2.0}),
+    ]
+    robot = uncompiled(f'{text}</robot>')
+    start = {'j1': 0.8, 'j2': -0.8, 'j3': 0.8}
+    closed = ConstrainedOnFloats(
+        robot, constraints, start=[start.get(name, 0.0) for name in robot.joint_names]
+    )
+    rest = np.zeros(robot.n)
+    words = "constraints 'pin' are at a singularity: .* do not hold j1, j2, j3; start"
+    with pytest.raises(kd.SingularConstraintError, match=words):
+        closed.forward_dynamics(rest, rest, rest)
+    with pytest.raises(kd.SingularConstraintError, match=words):
+        ConstrainedOnFloats(robot, constraints, start=rest)
+
+
 def test_a_singularity_to_which_closing_leads_back_is_refused() -> None:
     """A third crank of a flat parallelogram, a stretched rod: nothing near is closed as they are.
 
@@ -294,6 +319,25 @@ def test_rates_that_contradict_each_other_are_refused_by_name() -> None:
     with pytest.raises(kd.ConstraintError, match=r"'drive 0.5', 'drive 0.7' ask for rates"):
         ConstrainedRobot(four_bar(), [driven(0.5), driven(0.7)])
     assert ConstrainedRobot(four_bar(), [driven(0.5)]).rank == 1
+
+
+def test_conditions_that_begin_to_count_later_are_refused_by_name() -> None:
+    """A brake that engages after the start: a freedom less, which is no contradiction."""
+    constraints = [
+        Pfaffian('rod', lambda q, t: np.array([[1.0, -1.0, 0.0]]), row_units=('1',)),
+        Pfaffian('brake', lambda q, t: np.array([[0.0, t, -t]]), row_units=('1',)),
+    ]
+    robot = ConstrainedOnFloats(four_bar(), constraints)
+    q, qd = np.array(START), np.ones(3)
+    assert robot.rank == 1 and robot.close_rates(q, qd).tolist() == qd.tolist()
+    words = r"'brake' .* more than 1 independent condition\b.*, the number at the start"
+    for late in (
+        lambda: robot.close_rates(q, [1.0, 0.0, 0.0], 0.5),
+        lambda: robot.velocities(q, [1.0, 0.0], 0.5),
+        lambda: robot.forward_dynamics(q, qd, np.zeros(3), 0.5),
+    ):
+        with pytest.raises(kd.ConstraintError, match=words):
+            late()
 
 
 def test_conditions_that_are_redundant_only_where_loops_are_closed(assert_close: Any) -> None:

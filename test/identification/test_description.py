@@ -84,6 +84,21 @@ def test_whatever_can_be_loaded_can_be_written(text: str) -> None:
     assert written.count('drake:joint') == text.count('drake:joint')
 
 
+def test_elements_of_other_namespaces_stay_as_they_are() -> None:
+    """They stand before those of the same name that are read, and inside of them."""
+    text = ARM.replace('<robot ', '<robot xmlns:g="urn:g" ')
+    others = []
+    for tag in ('inertial', 'child', 'mass', 'dynamics', 'origin'):
+        others.append(f'<g:{tag} value="0" mass="0"/>')
+        text = text.replace(f'<{tag}', f'{others[-1]}<{tag}')
+    text = text.replace('</joint>', f'{others[3]}</joint>')
+    robot = kd.loads(text)
+    found = heavier(robot)
+    written, _ = identified_urdf(text, robot.model, found)
+    assert_says(written, found)
+    assert [written.count(each) for each in others] == [text.count(each) for each in others]
+
+
 def test_a_text_without_a_joint_or_link_of_the_robot_is_refused() -> None:
     model = kd.loads(ARM).model
     for text, expected in (

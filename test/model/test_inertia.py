@@ -37,6 +37,12 @@ def test_an_inertia_without_a_mass(parts: Any, assert_warned: Any) -> None:
         assert kinds and 'massless_inertia' not in kinds
     at_rest = parts.robot().replace('<link name="base"/>', parts.link('base', mass='0'))
     assert load_model(at_rest).warnings == ()
+    mount = '<joint name="weld" type="fixed"><parent link="base"/><child link="mount"/></joint>'
+    mounted = parts.robot().replace('</robot>', f'{parts.link("mount", mass="0")}{mount}</robot>')
+    assert load_model(mounted).warnings == ()
+    carried = mounted.replace(mount, mount.replace('base', 'arm'))
+    (warning,) = load_model(carried).warnings
+    assert (warning.kind, warning.subject) == ('massless_inertia', "link 'mount'")
 
 
 def test_inertia_that_is_not_positive_semi_definite(parts: Any, assert_warned: Any) -> None:

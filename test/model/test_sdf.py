@@ -317,6 +317,17 @@ def test_limits_of_a_loop_joint_are_told(tmp_path: Path) -> None:
         read_constraints(path)
 
 
+@pytest.mark.parametrize('kind', ['fixed', 'ball'])
+def test_a_loop_joint_without_a_position_has_no_limits(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / 'square.sdf'
+    limit = '</xyz><limit><lower>0</lower><upper>0</upper></limit></axis>'
+    closing = SQUARE[4].replace('</xyz></axis>', limit).replace('revolute', kind)
+    path.write_text(sdf(*SQUARE[:4], closing, *SQUARE[5:]))
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        assert len(read_constraints(path).constraints) == 1
+
+
 TWO = sdf(link('a', '0 0 0 0 0 0'), link('b', '0 0 1 0 0 1'), HINGE)
 
 

@@ -14,7 +14,11 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 import kron_dynamics as kd
-from kron_dynamics.ros.description import _with_parameter, publish_constraints
+from kron_dynamics.ros.description import (
+    _with_parameter,
+    publish_constraints,
+    robot_from_parameters,
+)
 
 pytestmark = [pytest.mark.ros, pytest.mark.interpreted]
 
@@ -196,6 +200,45 @@ def test_a_file_in_xacro_takes_arguments(start, connect, tmp_path):
     states = client.hear(JointState, 'joint_states')
     client.wait_for(lambda: states, 'joint states')
     assert list(states[0].name) == ['swivel', 'elbow']
+
+
+class Parameters(dict):
+    """Values of a node's parameters."""
+
+    def value(self, name):
+        return self.get(name, '')
+
+    def declare(self, parameters):
+        self.update({parameter.name: -1.0 for parameter in parameters})
+
+
+def test_arguments_of_the_constraints_alone(tmp_path):
+    pytest.importorskip('xacro')
+    loops = tmp_path / 'loops.xml'
+    loops.write_text(
+        '<mujoco xmlns:xacro="http://ros.org/wiki/xacro"><xacro:arg name="ratio" default="1"/>'
+        '<worldbody><body name="a"><joint name="shoulder"/><body name="b"><joint name="elbow"/>'
+        '</body></body></worldbody><equality><joint joint1="elbow" joint2="shoulder" '
+        'polycoef="0 $(arg ratio)"/></equality><actuator><motor joint="shoulder"/></actuator>'
+        '</mujoco>'
+    )
+    given = Parameters(
+        {
+            'robot_description': GOOD,
+            'constraints_file': str(loops),
+            'xacro_args': ['ratio:=3'],
+            **{f'gravity.{axis}': 0.0 for axis in 'xyz'},
+            'hold_base': False,
+        }
+    )
+    robot = robot_from_parameters(given)
+    assert robot.tree_coordinates([0.1]).tolist() == pytest.approx([0.1, 0.3])
+    given['xacro_args'] = ['ratoi:=3']
+    with pytest.raises(kd.ModelError, match="'ratoi': is given, and the file has ratio only"):
+        robot_from_parameters(given)
+    del given['constraints_file']
+    with pytest.raises(kd.ParameterError, match='no robot_description_file is read'):
+        robot_from_parameters(given)
 
 
 @pytest.mark.parametrize('node', NODES)

@@ -66,8 +66,10 @@ def test_brakes_slow_with_every_step_that_they_take(robot: kd.Robot) -> None:
             assert np.abs(plant.qd).max() < 2e-6
         else:
             with pytest.raises(kd.ParameterError, match=r'too long for engaged.*at most 0\.4 s'):
-                plant.advance(REST, 4.0, step)
-            plant.advance(REST, 0.3, step)  # a single step of 0.3 s
+                plant.advance(REST, 10 * step, step)
+            # Divided evenly, the steps taken are shorter: 0.3 s, or twice 0.35 s.
+            plant.advance(REST, 0.3, step)
+            plant.advance(REST, 0.7, step)
             assert (0.0 < plant.qd / [1e-3, -1e-3]).all() and np.abs(plant.qd).max() < 3e-4
 
 

@@ -15,7 +15,7 @@ def domain_number(second: bool = False) -> int:
     worker = os.environ.get('PYTEST_XDIST_WORKER')
     session = os.getpid() if worker is None else os.getppid()
     place = 0 if worker is None else int(worker.removeprefix('gw'))
-    return 2 + (6 * session + 2 * place + second) % 96
+    return 2 + (8 * session + 2 * place + second) % 96
 
 
 def this_computer_only(domain: int) -> dict[str, str]:

@@ -20,7 +20,7 @@ from kron_dynamics.constraints.system import characteristic_length
 from kron_dynamics.exceptions import ConstraintError, ModelWarning
 from kron_dynamics.kinematics.relative import relative_pose
 from kron_dynamics.messages import clipped
-from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.model.robot_model import Joint, RobotModel
 from kron_dynamics.model.xml_nodes import Node
 
 # Tolerance of the poses of a body and its link: lengths over the robot's, entries of rotations.
@@ -80,23 +80,41 @@ def _made(node: Node, name: str, bodies: MjcfBodies, model: RobotModel | None) -
     if model is None:
         return constraint
     links, joints = constraint.links(), (node.text('joint1'), node.text('joint2'))
-    pairs = [] if links is None else [links]
-    pairs += [bodies.joints[name].bodies for name in joints if name in bodies.joints]
-    for pair in pairs:
-        _check_poses(node, pair, bodies, model)
+    if links is not None:
+        _check_poses(node, links, bodies, model)
+    for joint in model.joints:
+        if joint.name in joints and joint.name in bodies.joints:
+            _check_poses(node, bodies.joints[joint.name].bodies, bodies, model, joint)
     return constraint
 
 
 def _check_poses(
-    node: Node, links: tuple[str, str], bodies: MjcfBodies, model: RobotModel
+    node: Node,
+    links: tuple[str, str],
+    bodies: MjcfBodies,
+    model: RobotModel,
+    joint: Joint | None = None,
 ) -> None:
-    """Check that bodies have the relative pose of the links of their names at qpos0."""
+    """Check that bodies have the relative pose of the links of their names at qpos0.
+
+    Args:
+        node: the equality.
+        links: names of the two bodies.
+        bodies: the bodies of the file.
+        model: model of the robot.
+        joint: joint between them, if only its position matters. It does not depend on where a
+            base stands that is no body.
+    """
     a, b = (model.root_link if body == WORLD else body for body in links)
     if a not in model.frames or b not in model.frames:
         return  # reported when the constraint is checked
     known = {name: joint.position for name, joint in bodies.joints.items()}
     q = np.array([known.get(name, 0.0) for name in model.joint_names])
-    apart = bodies.between(a, b) - np.asarray(relative_pose(model, q, b, a), dtype=np.float64)
+    pose = np.asarray(relative_pose(model, q, b, a), dtype=np.float64)
+    apart = bodies.between(a, b) - pose
+    if joint is not None and WORLD in links:
+        along = pose[:3, :3] @ joint.axis if joint.motion.slides else np.zeros(3)
+        apart[:3, 3] = along * (along @ apart[:3, 3])
     apart[:3, 3] /= characteristic_length(model)
     if np.abs(apart).max() > _SAME_PLACE:
         raise ConstraintError(

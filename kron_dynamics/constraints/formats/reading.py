@@ -25,7 +25,7 @@ from kron_dynamics.model.entries import Entries, read_document, read_yaml
 from kron_dynamics.model.findings import Findings
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.model.urdf_xml import read_xml_file, xml_root
-from kron_dynamics.model.xacro_text import expanded, is_xacro
+from kron_dynamics.model.xacro_text import asked_arguments, expanded, is_xacro
 from kron_dynamics.model.xml_nodes import Node
 
 _TITLE = 'description of constraints'
@@ -83,6 +83,28 @@ def read_constraints(
         taken.independent if found.independent is None else found.independent,
         taken.actuated if found.actuated is None else found.actuated,
     )
+
+
+def xacro_arguments(
+    source: str | Path | Mapping[str, object], values: Mapping[str, str]
+) -> frozenset[str] | None:
+    """Return the names of a description's xacro arguments; None if it is not xacro.
+
+    Args:
+        source: as for `read_constraints`.
+        values: values of arguments by name.
+
+    Raises:
+        ModelError: the file cannot be read or expanded.
+    """
+    if isinstance(source, (str, Path)) and _is_xml(Path(source)):
+        text = read_xml_file(source, _TITLE.capitalize())
+        return asked_arguments(text, source, values) if is_xacro(text, source) else None
+    file, found = read_document(source, _TITLE)
+    if not isinstance(found, Mapping) or FROM not in found:
+        return None
+    folder = Path() if isinstance(source, Mapping) else Path(source).parent
+    return xacro_arguments(_named(Entries(file, '', found), folder), values)
 
 
 def _named(document: Entries, folder: Path) -> Path:

@@ -55,18 +55,20 @@ def _loop(joint: Node, model: SdfModel) -> Constraint:
         raise joint.error(
             f"closes a loop and is of type '{clipped(kind)}', expected one of {listed(_TYPES)}"
         )
-    _warn_of_lost_properties(joint)
     make, links = JOINT_LOOPS[kind], (model.child(joint), model.parent(joint))
+    _warn_of_lost_properties(joint, has_position=needs_axis(make))
     ends = [(link, model.pose_in(link, joint.name)) for link in links]
     return loop_between(make, joint.name, ends, model.axis(joint) if needs_axis(make) else None)
 
 
-def _warn_of_lost_properties(joint: Node) -> None:
+def _warn_of_lost_properties(joint: Node, has_position: bool) -> None:
     axis = joint.child('axis')
     if axis is None:
         return
     if axis.child('mimic') is not None:
         raise joint.error('closes a loop and has <mimic>, which is not read there')
+    if not has_position:
+        return  # what such a joint says about an axis has no effect anywhere
     dynamics, limit = axis.child('dynamics'), axis.child('limit')
     parts = [] if dynamics is None else list(dynamics.children())
     lost = [part.tag for part in parts if part.content() not in ('', '0', '0.0')]

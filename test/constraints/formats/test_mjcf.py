@@ -240,38 +240,6 @@ def test_actuators_of_joints_are_the_drives(tmp_path: Path) -> None:
         assert read(tmp_path, *LOOPS, text=text).actuated == ('ja1', 'jb1')
 
 
-SAMPLE = ROOT / 'config' / 'four_bar_equality.xml'
-
-
-def test_bodies_have_to_be_where_the_links_are(tmp_path: Path) -> None:
-    robot = kd.load(ROOT / 'urdf' / 'four_bar.urdf')
-    text = SAMPLE.read_text('utf-8').replace('body name="rocker" pos="1 0 0"', 'BODY')
-    path = tmp_path / 'moved.xml'
-    path.write_text(text.replace('BODY', 'body name="rocker" pos="1.01 0 0"'))
-    with pytest.raises(kd.ConstraintError) as raised:
-        read_constraints(path, robot.model)
-    assert "<connect> 'pin' in line" in str(raised.value)
-    assert "body 'rocker' as seen from 'coupler' is not where the link is" in str(raised.value)
-    assert len(read_constraints(path).constraints) == 1  # nothing to compare with
-
-
-def test_bodies_around_coupled_joints_have_to_be_where_the_links_are(tmp_path: Path) -> None:
-    """Without the ref the sample's bodies are turned: the joints would count from elsewhere."""
-    model = kd.load(ROOT / 'urdf' / 'four_bar.urdf').model
-    gear = '<joint name="gear" joint1="rocker_joint" joint2="crank_joint"/>'
-    before, _, rest = SAMPLE.read_text('utf-8').partition('<connect')
-    path = tmp_path / 'gear.xml'
-    path.write_text(before + gear + rest.partition('/>')[2])
-    assert read_constraints(path, model).constraints == read_constraints(path).constraints
-    for joint, degrees in (('rocker', '103.4639475069347'), ('crank', '90')):
-        lost = path.read_text().replace(f' ref="{degrees}"', '')
-        (tmp_path / 'lost.xml').write_text(lost)
-        with pytest.raises(kd.ConstraintError) as raised:
-            read_constraints(tmp_path / 'lost.xml', model)
-        assert "<joint> 'gear' in line" in str(raised.value)
-        assert f"body '{joint}' as seen from 'base' is not where the link is" in str(raised.value)
-
-
 @pytest.mark.parametrize('axis', ['1 0 0', '0 1 0', '0 0 1'])
 def test_half_a_turn_as_quaternion(tmp_path: Path, axis: str, assert_close: Any) -> None:
     made = [
@@ -279,27 +247,6 @@ def test_half_a_turn_as_quaternion(tmp_path: Path, axis: str, assert_close: Any)
         for turn in (f'quat="0 {axis}"', f'axisangle="{axis} 180"')
     ]
     assert_close(made[0].b.point, made[1].b.point, 1e-14)
-
-
-def test_the_world_is_the_root_link_wherever_it_stands(tmp_path: Path, assert_close: Any) -> None:
-    """The base of the URDF as a body of its own, raised and turned in the world."""
-    robot = kd.load(ROOT / 'urdf' / 'four_bar.urdf')
-    text = SAMPLE.read_text('utf-8')
-    text = text.replace('<connect name', '<weld name').replace('anchor="0.9 0 0"', '')
-    text = text.replace('body1="coupler" body2="rocker"', 'body1="rocker"')
-    path = tmp_path / 'base.xml'
-    path.write_text(text)
-    (fixed,) = read_constraints(path, robot.model).constraints
-    raised = '<worldbody><body name="base" pos="0.3 0.2 0.5" euler="20 30 40">'
-    path.write_text(
-        text.replace('<worldbody>', raised).replace('</worldbody>', '</body></worldbody>')
-    )
-    (loop,) = read_constraints(path, robot.model).constraints
-    assert loop.links() == fixed.links() == ('rocker', 'base')
-    poses = [
-        [place(side.rotation(), *side.point) for side in (one.b, one.a)] for one in (loop, fixed)
-    ]
-    assert_close(*(b @ np.linalg.inv(a) for b, a in poses), 1e-14, floor=1.0)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -181,6 +182,41 @@ def test_xacro_arguments_reach_the_loops(tmp_path: Path, capsys: Any) -> None:
         assert 'cannot be met' in ''.join(capsys.readouterr())
     assert main(['derive', *command, '--quantity', 'phi', '--xacro-arg', 'length:=5.25']) == 0
     assert '5.25' in capsys.readouterr().out
+
+
+def test_xacro_arguments_of_the_loops_alone(tmp_path: Path, capsys: Any) -> None:
+    """Neither a plain URDF nor one with other arguments refuses those of the constraints."""
+    pytest.importorskip('xacro')
+    xmlns, declared = (
+        'xmlns:xacro="http://ros.org/wiki/xacro"',
+        '<xacro:arg name="%s" default="1"/>',
+    )
+    loops = tmp_path / 'loops.xml'
+    macro = SAMPLES['mjcf'][1].read_text('utf-8').replace('<mujoco', f'<mujoco {xmlns}')
+    macro = macro.replace('<worldbody>', f'{declared % "reach"}<worldbody>')
+    loops.write_text(macro.replace('anchor="0.9 0 0"', 'anchor="$(arg reach) 0 0"'))
+    plain, text = URDF / 'four_bar.urdf', (URDF / 'four_bar.urdf').read_text('utf-8')
+    other = tmp_path / 'robot.urdf.xacro'
+    text = text.replace('<robot', f'<robot {xmlns}').replace('<link', f'{declared % "a"}<link', 1)
+    other.write_text(text)
+    command = '--constraints', str(loops), '--strict', '--xacro-arg', 'reach:=0.9'
+    for file in (plain, other):
+        known = 'reach only' if file == plain else 'a, reach only'
+        robot = kd.load(file, constraints=loops, xacro_args={'reach': '0.9'}, strict=True)
+        assert robot.joint_names == ('crank_joint',)
+        assert main(['check', str(file), *command]) == 0
+        capsys.readouterr()
+        assert main(['check', str(file), *command, '--xacro-arg', 'rech:=1']) == 1
+        assert f'has {known}' in capsys.readouterr().out
+        with pytest.raises(kd.ModelError, match=f"'rech': is given, .* has {known}"):
+            kd.load(file, constraints=loops, xacro_args={'rech': '1'}, strict=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter('error')  # none is told that only the constraints have it
+            words = [word for word in command if word != '--strict']
+            assert main(['derive', str(file), *words, '--quantity', 'phi']) == 0
+        capsys.readouterr()
+    with pytest.raises(kd.ParameterError, match='not xacro'):
+        kd.load(plain, constraints=OWN, xacro_args={'reach': '0.9'})
 
 
 def test_info_takes_every_format(capsys: Any, tmp_path: Path) -> None:
