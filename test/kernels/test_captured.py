@@ -239,3 +239,9 @@ def test_the_packages_equations_capture_nothing(model: kd.RobotModel) -> None:
             own = [m.specification(owner) for name, m in methods if name not in METHODS]
             functions += [specification.function for specification in own]
     assert {captured_text(function) for function in functions} == {''}
+
+
+def test_a_body_that_calls_the_kernel_of_another_ends(model: kd.RobotModel) -> None:
+    """It holds the lock of the cache, for which the other kernel would wait for ever."""
+    with pytest.raises(kd.KronDynamicsError, match='q of plainly .* expected real numbers'):
+        Scaling(model).inside(np.array([0.3, 0.7]))
