@@ -195,7 +195,7 @@ def _fits(function: Callable[..., Any], parts: Sequence[ScalarArray]) -> None:
     expected = getattr(function, 'lengths', None)
     if expected is None:
         try:
-            inspect.signature(function).bind(*parts)
+            inspect.signature(function, follow_wrapped=False).bind(*parts)
         except ValueError:  # some functions in C have no signature
             pass
         except TypeError as error:

@@ -335,6 +335,7 @@ SIN, COS = sympy.sin, sympy.cos
         (((A * COS(X) + COS(X + Y)) ** 2).expand(trig=True), (A * COS(X) + COS(X + Y)) ** 2),
         (COS(X + Y) + SIN(X) * SIN(Y) - COS(X) * COS(Y), 0),
         (COS(2 * X - Y) - COS(2 * X) * COS(Y) - SIN(2 * X) * SIN(Y), 0),
+        (COS(X) * COS(3 * X) - SIN(X) * SIN(3 * X) - COS(4 * X), 0),
         (COS(X + Y) * COS(X) * COS(Y) + COS(X + Y) ** 2, None),
         (SIN(3 * X / 2 - 0.16) ** 2 + COS(3 * X / 2 - 0.16) ** 2 + A, A + 1),
         (A * B * SIN(X) + A * SIN(X), A * (B + 1) * SIN(X)),
@@ -356,7 +357,7 @@ def test_simplified_forms_are_short_and_equal(expression: Any, short: Any) -> No
         assert sympy.count_ops(found) <= sympy.count_ops(sympy.expand(short))
 
 
-@pytest.mark.parametrize('k', [2, 3, 4, 100])
+@pytest.mark.parametrize('k', [2, 3, 4, 12, 100])
 def test_multiples_of_angles_get_neither_longer_nor_less_exact(k: int) -> None:
     """As joints that mimic another have them; polynomials of the single angle lose all digits."""
     near, far = COS(X + k * Y), COS(X) * COS(k * Y) - SIN(X) * SIN(k * Y)

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import functools
 from math import factorial
 from typing import Any
 
@@ -226,6 +227,17 @@ def test_product_of_a_matrix_of_the_other_variable_alone() -> None:
     for actual, variable in ((product.by_x, x), (product.by_y, y)):
         difference = sympy.Matrix(actual - khang_derivative(A @ y, variable))
         assert difference.expand() == sympy.zeros(*difference.shape)
+
+
+def test_a_decorated_function_takes_what_its_decorator_takes() -> None:
+    def powers(x: Any, factor: float) -> Any:
+        return factor * x**2
+
+    @functools.wraps(powers)
+    def doubled(x: Any) -> Any:
+        return powers(x, 2.0)
+
+    assert expand(doubled, X0, 2)(X0 + 0.5) == pytest.approx(2 * (X0 + 0.5) ** 2)
 
 
 def test_wrong_input_is_named() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -127,15 +128,16 @@ def _all_or_none() -> Iterator[tuple[list[tuple[str, Path]], list[Path]]]:
         yield made, folders
         for temporary, path in made:
             with suppress(FileNotFoundError):
-                os.replace(path, _aside(temporary))
+                _keep(path, _aside(temporary))
             os.replace(temporary, path)
             placed.append(path)
     except BaseException:
         for temporary, path in made:
-            with suppress(OSError):
-                os.unlink(path if path in placed else temporary)
-            with suppress(OSError):
-                os.replace(_aside(temporary), path)
+            if path in placed:
+                _restore(path, _aside(temporary))
+            for left in (temporary, _aside(temporary)):
+                with suppress(OSError):
+                    os.unlink(left)
         for folder in reversed(folders):
             with suppress(OSError):  # another program has put something there
                 folder.rmdir()
@@ -148,6 +150,27 @@ def _all_or_none() -> Iterator[tuple[list[tuple[str, Path]], list[Path]]]:
 def _aside(temporary: str) -> str:
     """Return where the earlier file waits until all new files are in place."""
     return f'{temporary}~'
+
+
+def _keep(path: Path, aside: str) -> None:
+    """Give an earlier file a second name, so that it is in its place until a new one is."""
+    try:
+        os.link(path, aside)
+    except FileNotFoundError:
+        raise
+    except OSError:  # a file system without hard links
+        shutil.copy2(path, aside)
+
+
+def _restore(path: Path, aside: str) -> None:
+    """Put the earlier file back, or remove the new one if there was none."""
+    try:
+        os.replace(aside, path)
+    except FileNotFoundError:
+        with suppress(OSError):
+            os.unlink(path)
+    except OSError:
+        pass
 
 
 def _write(path: Path, text: str, made: list[tuple[str, Path]], folders: list[Path]) -> None:

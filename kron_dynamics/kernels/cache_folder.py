@@ -11,6 +11,7 @@ import logging
 import os
 import shutil
 import stat
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -151,12 +152,27 @@ def put(file: Path, target: Path) -> None:
         os.replace(file, target)
 
 
+# The locks of each thread.
+_held = threading.local()
+
+
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold a lock between processes; its file is not removed."""
+    """Hold a lock between processes; its file is not removed.
+
+    A thread that has it need not wait: an equation being recorded may ask for another kernel.
+    """
+    has: set[Path] = _held.__dict__.setdefault('paths', set())
+    if path in has:
+        yield
+        return
     with _open_lock(path) as descriptor:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
+        has.add(path)
+        try:
+            yield
+        finally:
+            has.remove(path)
 
 
 @contextlib.contextmanager

@@ -29,6 +29,7 @@ class Compiled(Generic[P, R]):
     Attributes:
         on_demand: whether `prepare` leaves it out.
         inverts_mass: whether it needs the inverse of M, which a joint without moving mass lacks.
+        body: the method that was decorated.
     """
 
     def __init__(
@@ -58,7 +59,7 @@ class Compiled(Generic[P, R]):
         self._has_loops = has_loops
         self._has_inertia = has_inertia
         self._name = function.__name__
-        self._body = function
+        self.body = function
         signature = inspect.signature(function)
         itself, *parameters = signature.parameters.values()
         self._signature = signature.replace(parameters=parameters)
@@ -78,15 +79,15 @@ class Compiled(Generic[P, R]):
     @functools.cached_property
     def _result_type(self) -> type[Any] | None:
         # Evaluated late, as names in annotations may be defined after the class.
-        returned: Any = self._body.__annotations__.get('return')
+        returned: Any = self.body.__annotations__.get('return')
         if isinstance(returned, str):
-            returned = eval(returned, self._body.__globals__)
+            returned = eval(returned, self.body.__globals__)
         return returned if hasattr(returned, '_fields') else None
 
     def specification(self, instance: Any) -> KernelSpecification:
         """Return the specification from which a collection makes the kernel of an instance."""
         # Bound, so that the attributes that it reads are found.
-        method: Any = MethodType(self._body, instance)
+        method: Any = MethodType(self.body, instance)
 
         def function(model: Any, *values: Any) -> Any:
             """Run the body on the instance's model or on a model that represents it."""
@@ -135,7 +136,7 @@ class Compiled(Generic[P, R]):
         kernel: Kernel = instance._kernels.get(specification)
         call: Any = kernel.call
         call.__name__ = self._name
-        call.__module__ = self._body.__module__
+        call.__module__ = self.body.__module__
         call.__doc__ = self.__doc__
         call.__signature__ = self._signature
         call.equation = functools.partial(self._equation, instance)

@@ -54,7 +54,11 @@ def address_of(library: Path, symbol: str, expected: str) -> int:
 
 @functools.cache
 def _loaded(library: Path) -> ctypes.CDLL:
-    """Return a library, which is loaded once: its name is the digest of its content."""
+    """Return a library, which is loaded once.
+
+    No other one gets its path: in the cache its name is the digest of its content, and folders in
+    which kernels are built are new ones.
+    """
     with unchanged_arithmetic(library):
         return ctypes.CDLL(str(library))
 

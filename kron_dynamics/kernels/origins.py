@@ -13,6 +13,8 @@ from kron_dynamics.kernels.late_imports import IMPORTING
 from kron_dynamics.kernels.named_imports import file_of, is_library, top_level
 
 _PACKAGE = top_level(__name__)
+# Packages whose functions and classes are no user's.
+_OURS = {_PACKAGE, 'numpy', *sys.stdlib_module_names}
 # The name of a module, or a function or class defined in one.
 Origin = str | FunctionType | type
 
@@ -67,6 +69,13 @@ def _is_own_module(value: Any) -> bool:
     file = file_of(value.__name__)
     own = top_level(value.__name__) == _PACKAGE or not is_library(file)
     return own and file is not None
+
+
+def is_ours(function: Any) -> bool:
+    """Return whether a function or class, or the function in a partial, is no user's."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return top_level(getattr(function, '__module__', None) or '') in _OURS
 
 
 def filled_cells(function: FunctionType) -> list[Any]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -16,7 +16,7 @@ import numpy as np
 from kron_dynamics.kernels.named_imports import file_of, is_library, top_level
 from kron_dynamics.model.robot_model import RobotModel
 
-_SCALARS = (bool, int, float, complex, str, bytes, type(None))
+_SCALARS = {bool, int, float, complex, str, bytes, type(None)}
 
 
 def functions_in(origin: FunctionType | type) -> list[FunctionType]:
@@ -98,21 +98,30 @@ def _value(value: Any) -> str:
     return f'{type(value)} {id(value)} of process {os.getpid()}' if text is None else text
 
 
-def value_text(value: Any) -> str | None:
-    """Return an exact text of a value; None if it has none, as objects of unknown classes."""
-    if isinstance(value, _SCALARS):
+def value_text(value: Any, around: frozenset[int] = frozenset()) -> str | None:
+    """Return an exact text of a value; None if it has none, as objects of unknown classes.
+
+    Also a subclass of a known class is unknown, as `numpy.matrix`: it may compute otherwise.
+
+    Args:
+        value: the value.
+        around: identities of the containers that it is in.
+    """
+    cls = type(value)
+    if cls in _SCALARS:
         return repr(value)
     if isinstance(value, RobotModel):
         return value.fingerprint
     place = getattr(value, '__module__', None), getattr(value, '__name__', None)
     if isinstance(value, np.ufunc) or _is_found_at(value, *place):
         return None if _is_users(value) else repr(place)
-    if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in 'biufc':
-        return repr((value.shape, value.dtype.str, value.tobytes()))
-    if isinstance(value, tuple | list):
-        return _joined(type(value).__name__, value)
-    if isinstance(value, dict):
-        return _joined('dict', [part for item in value.items() for part in item])
+    if cls is np.ndarray or (isinstance(value, np.generic) and cls is value.dtype.type):
+        if value.dtype.kind in 'biufc':
+            return repr((cls.__name__, value.shape, value.dtype.str, value.tobytes()))
+    if cls in (tuple, list, dict) and id(value) not in around:
+        parts = value if cls is not dict else [part for item in value.items() for part in item]
+        texts = [value_text(part, around | {id(value)}) for part in parts]
+        return None if None in texts else repr((cls.__name__, texts))
     return None
 
 
@@ -121,8 +130,3 @@ def _is_users(value: Any) -> bool:
     module = value.__module__ or ''
     is_python = top_level(module) in sys.stdlib_module_names
     return not (is_python or file_of(module) is None or is_library(file_of(module)))
-
-
-def _joined(kind: str, values: Iterable[Any]) -> str | None:
-    texts = [value_text(value) for value in values]
-    return None if None in texts else repr((kind, texts))

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Simplification of trigonometric polynomials in bounded time.
 
-An expression is expanded with sin^2 = 1 - cos^2, so that zeros are recognized exactly. The
-candidates are the expression itself, the result, and the result with sums of neighbouring angles
-as variables, which are shorter for parallel joints. In each candidate but the first
+An expression is expanded with sin^2 = 1 - cos^2, so that zeros are recognized exactly, but for
+identities among multiples of an angle above 12. The candidates are the expression itself, the
+result, and the result with sums of neighbouring angles as variables, which are shorter for
+parallel joints. In each candidate but the first
 
 - A - A cos^2 x        becomes  A sin^2 x,
 - A cos x cos y - A sin x sin y  becomes  A cos(x + y), and so on for the four addition theorems,

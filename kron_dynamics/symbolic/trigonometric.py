@@ -17,9 +17,9 @@ from sympy.polys.domains import QQ
 from sympy.polys.orderings import lex
 from sympy.polys.rings import PolyRing
 
-# Sines of higher multiples are no polynomials of those of the angle: that of cos 100 x has
-# coefficients of 1e37, which leave no digit of floats.
-_HIGHEST_MULTIPLE = 3
+# Sines of higher multiples are no polynomials of those of the angle: that of cos 12 x has
+# coefficients of 7e3, but that of cos 100 x of 1e37, which leave no digit of floats.
+_HIGHEST_MULTIPLE = 12
 
 
 class TooLarge(Exception):  # noqa: N818  # internal: always caught

@@ -102,6 +102,28 @@ def test_an_error_in_the_middle_leaves_the_earlier_export(tmp_path, monkeypatch,
     assert set(contents(tmp_path / 'arm')) == set(library.files())
 
 
+@pytest.mark.parametrize('has_hard_links', [True, False])
+def test_every_file_is_there_at_every_moment(tmp_path, monkeypatch, has_hard_links):
+    """As for a build that reads meanwhile, or after the program is killed."""
+    write_export(LIBRARY, tmp_path)
+    here, replace, missing = set(contents(tmp_path)), os.replace, []
+
+    def watched(source, target):
+        for call in (lambda: None, lambda: replace(source, target)):
+            call()
+            missing.extend(here - set(contents(tmp_path)))
+
+    def refused_link(*names):
+        raise PermissionError(1, 'Operation not permitted')
+
+    monkeypatch.setattr(os, 'replace', watched)
+    if not has_hard_links:
+        monkeypatch.setattr(os, 'link', refused_link)
+    write_export(OTHER, tmp_path)
+    assert missing == []
+    assert contents(tmp_path) == {n: text.encode() for n, text in OTHER.files().items()}
+
+
 def test_what_an_export_that_was_killed_has_left_is_no_edit(tmp_path):
     write_export(LIBRARY, tmp_path)
     (tmp_path / 'src' / 'arm.c').write_text(OTHER.files()['src/arm.c'])

@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import collections
 import functools
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -24,11 +26,34 @@ def scaled(robot: Any, q: Any) -> Any:
     return robot.gain * np.asarray(q)
 
 
+# Functions that no code names.
+TABLE = {'f': lambda robot, q: robot.gain * np.asarray(q)}
+module = types.SimpleNamespace(scale=TABLE['f'])
+
+
+def logged(method: Any) -> Any:
+    """Decorate a method, as many programs do."""
+
+    @functools.wraps(method)
+    def around(*arguments: Any) -> Any:
+        return method(*arguments)
+
+    return around
+
+
+class Halved:
+    """A property of the user's own kind."""
+
+    def __get__(self, robot: Any, owner: Any = None) -> Any:
+        return robot.gain / 2
+
+
 class Scaling(kd.Robot):
     """Multiplies by a gain that each equation reads in another way."""
 
     gain: Any = 1.0
     unread = 0.0
+    halved = Halved()
 
     def __init__(self, model: kd.RobotModel, gain: Any = 1.0) -> None:
         super().__init__(model)
@@ -55,6 +80,37 @@ class Scaling(kd.Robot):
     def through(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
         """Read it in methods."""
         return self.half() * np.asarray(q)
+
+    @compiled(on_demand=True)
+    def inside(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
+        """Read it in a function inside, beside another compiled method."""
+        return np.stack([(lambda x: self.gain * x)(x) for x in self.plainly(q)])
+
+    @compiled(on_demand=True)
+    def unbound(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
+        """Read it in a method of the class."""
+        return type(self).half(self) * np.asarray(q)
+
+    @compiled(on_demand=True)
+    def in_a_module(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
+        """Read it in a function of a module."""
+        return module.scale(self, q)
+
+    @compiled(on_demand=True)
+    def in_a_table(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
+        """Read it in a function of a table."""
+        return TABLE['f'](self, q)
+
+    @compiled(on_demand=True)
+    def by_descriptor(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
+        """Read it in what is no property of Python."""
+        return self.halved * np.asarray(q)
+
+    @compiled(on_demand=True)
+    @logged
+    def decorated(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
+        """Read it in a method that is decorated."""
+        return self.gain * np.asarray(q)
 
     @compiled(on_demand=True)
     def by_name(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
@@ -90,19 +146,52 @@ def test_an_attribute_counts_wherever_it_is_read(method: str, model: kd.RobotMod
     assert len(set(texts)) == len(texts)
 
 
-@pytest.mark.parametrize('method', ['plainly', 'elsewhere', 'through'])
+@pytest.mark.parametrize('method', METHODS)
 def test_equal_numbers_share_a_kernel(method: str, model: kd.RobotModel) -> None:
-    """Also in another process: nothing tells two robots apart but what is read."""
+    """Also in another process: nothing tells two robots apart but what the user sets."""
     robot, other = Scaling(model, np.array([1.0, 2.0])), Scaling(model, np.array([1.0, 2.0]))
+    other.frame('hand')
+    assert text(method, robot) == text(method, other)
+
+
+@pytest.mark.parametrize('method', ['plainly', 'through', 'inside'])
+def test_what_is_not_read_is_no_part_of_a_kernel(method: str, model: kd.RobotModel) -> None:
+    robot, other = Scaling(model), Scaling(model)
     other.unread = 5.0
     assert text(method, robot) == text(method, other)
 
 
-def test_what_has_no_exact_text_is_shared_by_none(model: kd.RobotModel) -> None:
-    robot = Scaling(model, object())
+class Number(float):
+    """A number that may compute otherwise."""
+
+
+ENDLESS: list[Any] = []
+ENDLESS.append({'again': ENDLESS})
+
+
+@pytest.mark.parametrize(
+    'value',
+    [
+        object(),
+        scaled,  # whose file is not among the sources
+        np.ones((2, 2)).view(np.matrix),
+        np.ma.masked_array([1.0, 2.0]),
+        collections.Counter('ab'),
+        collections.OrderedDict(a=1.0),
+        Number(1.0),
+        ENDLESS,
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_has_no_exact_text_is_shared_by_none(value: Any, model: kd.RobotModel) -> None:
+    robot = Scaling(model, value)
     assert text('plainly', robot) != text('plainly', robot)
-    robot = Scaling(model, scaled)  # whose file is not among the sources
-    assert text('plainly', robot) != text('plainly', robot)
+
+
+def test_a_value_may_occur_several_times(model: kd.RobotModel) -> None:
+    row = [1.0, 2.0]
+    robot = Scaling(model, [row, row])
+    assert text('plainly', robot) == text('plainly', Scaling(model, [[1.0, 2.0], [1.0, 2.0]]))
 
 
 def test_numbers_of_the_class_count(model: kd.RobotModel, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,3 +239,9 @@ def test_the_packages_equations_capture_nothing(model: kd.RobotModel) -> None:
             own = [m.specification(owner) for name, m in methods if name not in METHODS]
             functions += [specification.function for specification in own]
     assert {captured_text(function) for function in functions} == {''}
+
+
+def test_a_body_that_calls_the_kernel_of_another_ends(model: kd.RobotModel) -> None:
+    """It holds the lock of the cache, for which the other kernel would wait for ever."""
+    with pytest.raises(kd.KronDynamicsError, match='q of plainly .* expected real numbers'):
+        Scaling(model).inside(np.array([0.3, 0.7]))

@@ -41,7 +41,7 @@ for robot, names in (
         x = [0.1 * (k + 1) + np.linspace(0.2, 0.01, robot.model.n) for k in range(3)]
         x = x[: len(method._arguments)]
         values = np.hstack([np.ravel(part) for part in _tuple(getattr(robot, name)(*x))])
-        right = np.hstack([np.ravel(part) for part in _tuple(method._body(robot, *x))])
+        right = np.hstack([np.ravel(part) for part in _tuple(method.body(robot, *x))])
         error = np.abs(values - right).max() / np.abs(right).max()
         answer.append([name, bool(error < 1e-9), values.tolist()])
     reports += [report.cached for report in robot._kernels.reports]
