@@ -36,14 +36,21 @@ def retiming_rows() -> list[Row]:
         (
             'longest',
             'the longest of these, against toppra that keeps limits at its grid points',
-            partial(retiming.longest_beside_toppra, False),
+            partial(retiming.longest_beside_toppra, 'collocation'),
+            ' %',
+            0.0,
+        ),
+        (
+            'slowed',
+            'the longest of these, against motions of that toppra slowed until they keep limits',
+            partial(retiming.longest_beside_toppra, 'slowed'),
             ' %',
             0.0,
         ),
         (
             'between',
             'the longest of these, against toppra that keeps limits between its grid points too',
-            partial(retiming.longest_beside_toppra, True),
+            partial(retiming.longest_beside_toppra, 'interpolation'),
             ' %',
             0.0,
         ),

@@ -161,11 +161,12 @@ m/s (Panda), full effort in 0.1 s (UR5) and in 2 s (stacker-reclaimer). Quantile
 paths. The dense search is a sequence of linear programs on intervals a third as long, without
 constraints between their ends. toppra has no effort rate limits: it gets the same splines
 without them and chooses its grid points itself. Between these its efforts violate the limits:
-by 2 to 3 % on the two paths where its motion is faster, by up to half on others. The same
-splines are also timed with its option to satisfy limits between grid points
-(`DiscretizationType.Interpolation`). Of 120 such paths of each robot, toppra's default gives
-the faster motion on 6 of the UR5 and 7 of the Panda, by at most 0.09 %, with efforts 0.4 to 11
-% beyond their limits; when it satisfies them, on 16 times as many points, on none of these.""",
+by 2 to 3 % on the two paths where its motion is faster, by up to half on others. So it is also
+compared with all its times multiplied by the least factor with which efforts keep their limits,
+and with its option to satisfy limits between grid points (`DiscretizationType.Interpolation`).
+Of 120 such paths of each robot, toppra's default gives the faster motion on 6 of the UR5 and 7 of
+the Panda, by at most 0.09 %, with efforts 0.4 to 11 % beyond their limits; when it satisfies them,
+on 16 times as many points, on none of these.""",
     ),
     13: (
         'Bags',
