@@ -93,16 +93,23 @@ def most_used_by_toppra(name: str, _rounds: int) -> Outcome:
     return Outcome(Spread(most, most, most))
 
 
-def most_used(name: str, _rounds: int) -> Outcome:
-    """The largest share of an effort or effort rate limit in samples 1 ms apart, %."""
+def most_used(rated: bool, name: str, _rounds: int) -> Outcome:
+    """The largest share of a limit in samples 1 ms apart, %.
+
+    Args:
+        rated: whether motions have effort rate limits.
+        name: name of the robot.
+        _rounds: not used; all plans are looked at once.
+    """
     robot, shares = ours.robot(name), []
-    limits = effort_rate_limits(name, robot)
-    for found in _retimed(name, True):
-        tau = robot.inverse_dynamics(
-            *found.trajectory.samples(np.arange(0.0, found.duration, 1e-3))
-        )
-        rates = np.abs(np.diff(tau, axis=0)) / 1e-3
-        shares += [(np.abs(tau) / robot.model.effort_limit).max(), (rates / limits).max()]
+    for found in _retimed(name, rated):
+        motion = found.trajectory.samples(np.arange(0.0, found.duration, 1e-3))
+        tau = robot.inverse_dynamics(*motion)
+        shares.append((np.abs(motion[1]) / robot.model.velocity_limit).max())
+        shares.append((np.abs(tau) / robot.model.effort_limit).max())
+        if rated:
+            rates = np.abs(np.diff(tau, axis=0)) / 1e-3
+            shares.append((rates / effort_rate_limits(name, robot)).max())
     most = 100.0 * max(shares)
     return Outcome(Spread(most, most, most))
 
