@@ -87,7 +87,9 @@ def test_late_answer_is_not_taken_for_that_of_the_next_state(
     assert times == pytest.approx([latency.LOST, 0.08, latency.LOST, 0.02])
 
 
-@pytest.mark.parametrize(('stall', 'begin'), [(0.3, 0.2), (0.6, 0.2), (0.5, 0.7), (0.3, -0.005)])
+@pytest.mark.parametrize(
+    ('stall', 'begin'), [(0.3, 0.2), (0.6, 0.2), (0.5, 0.7), (0.3, -0.005), (0.3, 1.1)]
+)
 def test_stall_of_commands_counts_wherever_it_begins(stall: float, begin: float) -> None:
     gaps = module('command_gaps')
     grid = 1000.0 + np.arange(1, 1600) * 0.005
@@ -209,6 +211,7 @@ def test_multipliers_of_closed_loops_are_compared(monkeypatch: pytest.MonkeyPatc
             found = real[0].forward_dynamics(*state)
             return found._replace(multipliers=1.001 * found.multipliers)
 
+    constrained.forward('four_bar', 1)
     monkeypatch.setattr(constrained, 'machine', lambda name: (Wrong(), *real[1:]))
     with pytest.raises(MeasurementError, match='result 1 '):
         constrained.forward('four_bar', 1)
