@@ -19,6 +19,7 @@ from kron_dynamics.bag import read_bag
 MESSAGES = 200_000
 _JOINTS = 7
 _TOPIC, _KIND = '/joint_states', 'sensor_msgs/msg/JointState'
+_ARRAYS = ('position', 'velocity', 'effort')
 _STORE: Any = get_typestore(Stores.LATEST)
 _ROUNDS = 5
 
@@ -31,18 +32,20 @@ def reading(storage: str, rounds: int) -> Outcome:
         ours = PythonTask(
             'read_bag',
             'states = read_bag(path).joint_states[topic]',
-            '[states.stamp, states.tables[0].position]',
+            '[states.stamp, *(getattr(states.tables[0], name) for name in arrays)]',
             read_bag=read_bag,
             path=path,
             topic=_TOPIC,
+            arrays=_ARRAYS,
         )
         theirs = PythonTask(
             'rosbags',
             'messages = deserialized(path)',
             '[[m.header.stamp.sec * 10**9 + m.header.stamp.nanosec for m in messages],'
-            ' [m.position for m in messages]]',
+            ' *([getattr(m, name) for m in messages] for name in arrays)]',
             deserialized=_deserialized,
             path=path,
+            arrays=_ARRAYS,
         )
         check_equal(ours, theirs, 0.0)
         return Outcome.of(compare(ours, theirs, min(rounds, _ROUNDS)))

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from benchmarks.timing import PythonTask, Spread, check_equal, compare, pinned, 
 from kron_dynamics import ConstrainedRobot, load
 from kron_dynamics.constraints import HingeLoop
 from kron_dynamics.reduced import ReducedRobot
+from kron_dynamics.typing import FloatArray
 
 FILES = {
     'four_bar': ('four_bar.urdf', 'four_bar_constraints.yaml'),
@@ -25,7 +27,7 @@ FILES = {
 
 def inverse(name: str, rounds: int) -> Outcome:
     """Time of one call of inverse dynamics, from Python."""
-    robot, q, u, u_dot, _ = _machine(name)
+    robot, q, u, u_dot, _ = machine(name)
     out = np.empty(len(robot.actuated))
     task = PythonTask(
         'inverse dynamics',
@@ -37,6 +39,8 @@ def inverse(name: str, rounds: int) -> Outcome:
         u_dot=u_dot,
         out=out,
     )
+    motion = robot.velocities(q, u), robot.accelerations(q, u, u_dot)
+    check_efforts(name, task, robot.actuated, *motion)
     return _times(task, rounds)
 
 
@@ -63,29 +67,62 @@ def inverse_of_drives(name: str, rounds: int) -> Outcome:
         qdd=qdd,
         out=out,
     )
+    constrained = machine(name)[0].constrained
+    driven = ConstrainedRobot(
+        *(constrained.robot, constrained.constraints),
+        start=constrained.start,
+        independent=robot.joint_names,
+    )
+    rates = driven.velocities(driven.start, qd)
+    motion = rates, driven.accelerations(driven.start, rates, qdd)
+    check_efforts(name, task, robot.joint_names, *motion)
     return _times(task, rounds)
+
+
+def check_efforts(
+    name: str, task: PythonTask, drives: Sequence[str], qd: FloatArray, qdd: FloatArray
+) -> None:
+    """Check that Pinocchio finds the accelerations of a motion from the efforts of its drives.
+
+    Args:
+        name: name of the machine, which is in its start position.
+        task: task whose result is the efforts.
+        drives: names of the joints with these efforts.
+        qd: rates of all joints, shape (n,).
+        qdd: accelerations of all joints, shape (n,).
+
+    Raises:
+        MeasurementError: it finds others.
+    """
+    names, efforts = machine(name)[0].joint_names, np.zeros(len(qd))
+    efforts[[names.index(joint) for joint in drives]] = task.values()[0]
+    motion = PythonTask(f'the motion of {task.name}', 'pass', '[qdd]', qdd=qdd)
+    peer = _pinocchio(name, qd, efforts)
+    check_equal(motion, peer)
 
 
 def forward(name: str, rounds: int) -> Outcome:
     """Forward dynamics with multipliers against `pinocchio.constraintDynamics`."""
-    robot, q, u, _, tau = _machine(name)
+    robot, q, u, _, tau = machine(name)
+    qd = robot.velocities(q, u)
     ours = PythonTask(
         'forward dynamics',
         'found = call(q, u, tau)',
-        '[found.qdd]',
+        '[found.qdd, rows.T @ found.multipliers]',
         call=robot.forward_dynamics,
         q=q,
         u=u,
         tau=tau,
+        rows=robot.constrained.terms(q, qd).A,
     )
     with pinned():
-        peer = _pinocchio(name)
+        peer = _pinocchio(name, qd, tau, with_forces=True)
         check_equal(ours, peer)
         return Outcome.of(compare(ours, peer, rounds))
 
 
 @functools.cache
-def _machine(name: str) -> tuple[ReducedRobot, Any, Any, Any, Any]:
+def machine(name: str) -> tuple[ReducedRobot, Any, Any, Any, Any]:
     """Return the robot, a closed q, u, du/dt and the efforts of all joints."""
     urdf, constraints = FILES[name]
     closed = ConstrainedRobot.described(load(ROOT / 'urdf' / urdf), ROOT / 'config' / constraints)
@@ -96,8 +133,19 @@ def _machine(name: str) -> tuple[ReducedRobot, Any, Any, Any, Any]:
     return robot, closed.start, u, u_dot, tau
 
 
-def _pinocchio(name: str) -> PythonTask:
-    robot, q, u, _, tau = _machine(name)
+def _pinocchio(
+    name: str, qd: FloatArray, tau: FloatArray, *, with_forces: bool = False
+) -> PythonTask:
+    """Return constrained forward dynamics of a machine in its start position.
+
+    Args:
+        name: name of the machine.
+        qd: rates of all joints, shape (n,).
+        tau: efforts of all joints, shape (n,).
+        with_forces: whether the generalized forces of the constraints are a result, too: as loops
+            have more conditions than are independent, their multipliers are not unique.
+    """
+    robot, q, *_ = machine(name)
     model = pin.buildModelFromUrdf(str(ROOT / 'urdf' / FILES[name][0]))
     model.gravity.linear = np.array(robot.model.gravity)
     data = model.createData()
@@ -109,7 +157,7 @@ def _pinocchio(name: str) -> PythonTask:
         turns = [np.cos(value), np.sin(value)] if joint.nq == 2 else [value]
         configuration[joint.idx_q : joint.idx_q + joint.nq] = turns
     velocity, efforts = np.zeros((2, model.nv))
-    velocity[order], efforts[order] = robot.velocities(q, u), tau
+    velocity[order], efforts[order] = qd, tau
     models, datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
     for loop in robot.constrained.constraints:
         assert isinstance(loop, HingeLoop)
@@ -125,11 +173,13 @@ def _pinocchio(name: str) -> PythonTask:
         )
         datas.append(models[len(models) - 1].createData())
     pin.initConstraintDynamics(model, data, models, datas)
+    forces = ', (rnea(model, model.createData(), q, v, qdd) - tau)[order]'
     return PythonTask(
         'constraintDynamics',
         'qdd = call(model, data, q, v, tau, models, datas, settings)',
-        '[qdd[order]]',
+        f'[qdd[order]{forces if with_forces else ""}]',
         call=pin.constraintDynamics,
+        rnea=pin.rnea,
         model=model,
         data=data,
         q=configuration,

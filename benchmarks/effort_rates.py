@@ -13,7 +13,7 @@ from benchmarks.calls import against
 from benchmarks.native_code import LoopTask
 from benchmarks.robots import state
 from benchmarks.rows import Outcome
-from benchmarks.timing import PythonTask, Spread, pinned, repeats
+from benchmarks.timing import PythonTask, in_turns, pinned
 from kron_dynamics.typing import FloatArray
 
 
@@ -30,12 +30,8 @@ def rate_over_tau(robot: str, rounds: int) -> Outcome:
     rate = LoopTask('rate', built.inverse_dynamics_rate.address, motion, out)
     tau = LoopTask('tau', built.inverse_dynamics.address, motion[:3], out)
     with pinned():
-        counts = repeats(rate), repeats(tau)
-        times = np.array(
-            [(rate.seconds(counts[0]), tau.seconds(counts[1])) for _ in range(rounds)]
-        )
-    ratio = Spread.of(list(times[:, 0] / times[:, 1]))
-    return Outcome(ratio, *(float(time) for time in np.median(times, axis=0)))
+        times = in_turns(tau, rate, rounds)
+    return Outcome(times.ratio, times.peer.median, times.ours.median)
 
 
 def jerks(robot: str) -> FloatArray:

@@ -26,7 +26,7 @@ from kron_dynamics.typing import FloatArray
 
 DURATIONS = {'stacker': 5.0, 'ur5': 0.5, CHAIN: 0.3}  # s: long enough for large motions
 ACCURACY = 1e-3  # largest error of a coordinate at the end, rad or m
-INTEGRATORS = {'rk4': 'mjINT_RK4', 'euler': 'mjINT_EULER', 'implicit': 'mjINT_IMPLICITFAST'}
+INTEGRATORS = {'rk4': 'mjINT_RK4', 'euler': 'mjINT_EULER', 'implicit': 'mjINT_IMPLICIT'}
 
 # Simulates with a number of steps and returns the final q.
 Run = Callable[[int], FloatArray]

@@ -17,7 +17,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,23 +32,76 @@ _POSITION = (100.0, 0.1, 0.05)
 _NODES = ('dynamics', 'bare')
 _SECONDS = 12.0  # duration of the measurement at each rate
 _PATIENCE = 60.0  # s until a node counts as not started
-_LOST = 0.1  # s until a state counts as unanswered
+LOST = 0.1  # s until a state counts as unanswered, and the time it counts with
+_LATE = 1.0  # s until its answer is not expected any more
+_MOST_LOST = 1e-3  # share of the states of a node
 
 
 def latency(rate: float, quantile: float, rounds: int) -> Outcome:
     """Quantile of the latency of dynamics_node over the same quantile of the bare node."""
     times = _latencies(rate, min(_SECONDS, float(rounds)))
-    ours, bare = (float(np.nanquantile(row, quantile)) for row in times)
+    ours, bare = (float(np.quantile(row, quantile)) for row in times)
     parts = np.array_split(times, 6, axis=1)
-    ratios = [np.divide(*np.nanquantile(part, quantile, axis=1)) for part in parts]
-    lost = [int(np.isnan(row).sum()) for row in times]
+    ratios = [np.divide(*np.quantile(part, quantile, axis=1)) for part in parts]
+    lost = (times >= LOST).sum(axis=1)
     spread = Spread(ours / bare, *np.quantile(ratios, (0.1, 0.9)).tolist())
-    return Outcome(spread, ours, bare, f'unanswered {lost[0]} : {lost[1]} of {times.shape[1]}')
+    return Outcome(spread, ours, bare, f'{lost[0]} : {lost[1]} of {times.shape[1]}')
+
+
+class Questions:
+    """States sent one at a time, each with the time until its answer."""
+
+    def __init__(self, send: Callable[[str], None], spin: Callable[[float], None]) -> None:
+        """Take over how a state is sent to a node, and how answers are awaited for some s."""
+        self._send, self._spin = send, spin
+        self._heard: dict[str, float] = {}
+
+    def hear(self, name: str) -> None:
+        """Note a node's answer."""
+        self._heard.setdefault(name, time.perf_counter())
+
+    def answered(self, name: str) -> float:
+        """Send a state and return the time until its answer, s; at most `LOST`.
+
+        A late answer is awaited, too, so that it is not taken for that of the next state.
+        """
+        self._heard.pop(name, None)
+        sent = time.perf_counter()
+        self._send(name)
+        while name not in self._heard and (left := sent + _LATE - time.perf_counter()) > 0.0:
+            self._spin(left)
+        return min(LOST, self._heard.get(name, np.inf) - sent)
+
+
+def in_rhythm(answered: Callable[[str], float], rate: float, count: int) -> np.ndarray:
+    """Return the times from states to commands, s, (nodes, states).
+
+    Raises:
+        MeasurementError: too many states of a node remain unanswered.
+    """
+    times = np.zeros((len(_NODES), count))
+    begin = time.perf_counter()
+    for k in range(count):
+        wait = begin + k / rate - time.perf_counter()
+        time.sleep(max(0.0, wait))
+        # The order alternates, so that neither node always comes second.
+        for index in (0, 1) if k % 2 else (1, 0):
+            times[index, k] = answered(_NODES[index])
+            if times[index, k] < LOST:
+                continue
+            # The pause after it must not make the next states follow each other faster.
+            begin = time.perf_counter() - k / rate
+            lost = int((times[index] >= LOST).sum())
+            if lost > _MOST_LOST * count:
+                raise MeasurementError(
+                    f'{_NODES[index]}_node leaves {lost} of {k + 1} states unanswered'
+                )
+    return times
 
 
 @functools.cache
 def _latencies(rate: float, seconds: float) -> np.ndarray:
-    """Return the times from a state to its command, s, (nodes, states); NaN for lost ones."""
+    """Return the times from a state to its command, s, (nodes, states)."""
     import rclpy
     from rclpy.executors import SingleThreadedExecutor
     from rclpy.qos import qos_profile_sensor_data
@@ -61,46 +114,28 @@ def _latencies(rate: float, seconds: float) -> np.ndarray:
         node = rclpy.create_node('latency', context=context)
         executor = SingleThreadedExecutor(context=context)
         executor.add_node(node)
-        heard: dict[str, float] = {}
         publishers = {}
+        state = JointState(name=_JOINTS, position=_POSITION, velocity=[0.0] * 3, effort=[0.0] * 3)
+
+        def send(name: str) -> None:
+            state.header.stamp = node.get_clock().now().to_msg()
+            publishers[name].publish(state)
+
+        questions = Questions(send, lambda left: executor.spin_once(timeout_sec=left))
         for name in _NODES:
             topic = f'/{name}/{name}_node/commands'
             node.create_subscription(
-                Float64MultiArray,
-                topic,
-                lambda _, name=name: heard.setdefault(name, time.perf_counter()),
-                1,
+                Float64MultiArray, topic, lambda _, name=name: questions.hear(name), 1
             )
             publishers[name] = node.create_publisher(
                 JointState, f'/{name}/joint_states', qos_profile_sensor_data
             )
-        state = JointState(name=_JOINTS, position=_POSITION, velocity=[0.0] * 3, effort=[0.0] * 3)
-
-        def ask(name: str, patience: float) -> float:
-            heard.pop(name, None)
-            state.header.stamp = node.get_clock().now().to_msg()
-            sent = time.perf_counter()
-            publishers[name].publish(state)
-            while name not in heard and time.perf_counter() - sent < patience:
-                executor.spin_once(timeout_sec=patience)
-            return heard.get(name, np.nan) - sent
-
         end = time.monotonic() + _PATIENCE
         for name in _NODES:
-            while not np.isfinite(ask(name, 0.05)):
+            while questions.answered(name) >= LOST:
                 if time.monotonic() > end:
                     raise MeasurementError(f'{name}_node sends no commands')
-        rows: list[list[float]] = []
-        begin = time.perf_counter()
-        for k in range(int(rate * seconds)):
-            wait = begin + k / rate - time.perf_counter()
-            if wait > 0.0:
-                time.sleep(wait)
-            # The order alternates, so that neither node always comes second.
-            order = _NODES if k % 2 else _NODES[::-1]
-            told = {name: ask(name, _LOST) for name in order}
-            rows.append([told[name] for name in _NODES])
-        return np.array(rows).T
+        return in_rhythm(questions.answered, rate, int(rate * seconds))
 
 
 _DOMAIN = 87

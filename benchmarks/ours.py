@@ -10,7 +10,7 @@ import time
 import numpy as np
 
 import kron_dynamics as kd
-from benchmarks.robots import GRAVITY, ROOT, description, state
+from benchmarks.robots import GRAVITY, ROOT, compared_states, description, state
 from benchmarks.timing import CLOCK, PythonTask
 
 
@@ -38,11 +38,12 @@ def tau(name: str, count: int | None = None, threads: int = 1) -> PythonTask:
 
 
 def mass(name: str, count: int | None = None) -> PythonTask:
-    """Return the mass matrix of a state, or of `count` states, the last of which is compared."""
+    """Return the mass matrix of a state, or of `count` states, some of which are compared."""
     bound, q = robot(name).mass_matrix, state(robot(name).n, count).q
     out = np.empty((*q.shape, q.shape[-1]))
-    results = '[out]' if count is None else '[out[-1]]'
-    return PythonTask('ours', 'mass(q, out=out)', results, mass=bound, q=q, out=out)
+    some = ... if count is None else compared_states(count)
+    names = {'mass': bound, 'q': q, 'out': out, 'some': some}
+    return PythonTask('ours', 'mass(q, out=out)', '[out[some]]', **names)
 
 
 def symbols(name: str) -> PythonTask:
@@ -57,5 +58,7 @@ def step(name: str, count: int | None = None) -> PythonTask:
     bound, n = robot(name).frame(description(name).tip).control_step, robot(name).n
     s, front = state(n, count), () if count is None else (count,)
     out = tuple(np.empty((*front, *shape)) for shape in ((n, n), (n,), (n,), (6, n), (6,)))
-    results = 'out' if count is None else '[array[-1] for array in out]'
-    return PythonTask('ours', 'step(q, qd, out=out)', results, step=bound, q=s.q, qd=s.qd, out=out)
+    some = ... if count is None else compared_states(count)
+    results = '[array[some] for array in out]'
+    names = {'step': bound, 'q': s.q, 'qd': s.qd, 'out': out, 'some': some}
+    return PythonTask('ours', 'step(q, qd, out=out)', results, **names)

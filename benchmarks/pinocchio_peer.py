@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from benchmarks.robots import GRAVITY, description, state
+from benchmarks.robots import GRAVITY, compared_states, description, state
 from benchmarks.timing import CLOCK, PythonTask
 from kron_dynamics.typing import FloatArray
 
@@ -159,7 +159,17 @@ def batch_of(task: PythonTask, name: str, count: int) -> PythonTask:
     s = state(model(name).nv, count)
     body = task.statement.replace('\n', '\n    ')
     statement = f'for q, v in zip(rows, rates):\n    {body}'
-    results = _STEP_RESULTS if 'getFrameJacobian' in body else '[M]'
+
+    def compared() -> list[FloatArray]:
+        found = [task.results_of(q=s.q[k], v=s.qd[k]) for k in compared_states(count)]
+        return [np.stack(results) for results in zip(*found, strict=True)]
+
     return _task(
-        name, f'{task.name}, in a loop', statement, results, rows=list(s.q), rates=list(s.qd)
+        name,
+        f'{task.name}, in a loop',
+        statement,
+        'compared()',
+        rows=list(s.q),
+        rates=list(s.qd),
+        compared=compared,
     )

@@ -12,7 +12,11 @@ from benchmarks.rows import Outcome, Row, mark
 from benchmarks.sections import HEAD, NAMES, SECTIONS
 
 Result = tuple[Row, Outcome | str]
-_NOTES = {1: 'The quickest sequences', 9: 'The fewest steps'}
+_NOTES = {
+    1: 'The quickest sequences',
+    5: 'States without an answer within 0.1 s, dynamics_node : bare node',
+    9: 'The fewest steps',
+}
 _UNITS = ((1.0, 's'), (1e-3, 'ms'), (1e-6, 'us'), (0.0, 'ns'))
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import functools
 import time
+from typing import NamedTuple
 
 import numpy as np
 
@@ -60,21 +61,23 @@ def longer_than_toppra(name: str, _rounds: int) -> Outcome:
     Raises:
         MeasurementError: there is no toppra.
     """
-    return Outcome(Spread.of(_excess(name, False)))
+    return Outcome(Spread.of(_excess(name, 'collocation')))
 
 
-def longest_beside_toppra(between: bool, name: str, _rounds: int) -> Outcome:
+def longest_beside_toppra(peer: str, name: str, _rounds: int) -> Outcome:
     """Return the greatest of these excesses, %.
 
     Args:
-        between: whether toppra has to keep limits between its grid points.
+        peer: 'collocation', toppra that keeps limits at its grid points; 'slowed', its motions
+            slowed until they keep them everywhere; 'interpolation', toppra that keeps them
+            between its grid points too.
         name: name of the robot.
         _rounds: not used; all plans are compared once.
 
     Raises:
         MeasurementError: there is no toppra.
     """
-    most = max(_excess(name, between))
+    most = max(_excess(name, peer))
     return Outcome(Spread(most, most, most))
 
 
@@ -86,20 +89,27 @@ def most_used_by_toppra(name: str, _rounds: int) -> Outcome:
     """
     if toppra is None:
         raise MeasurementError('no toppra')
-    most = 100.0 * max(_toppra(name, seed, False)[1] for seed in range(PLANS[name]))
+    most = 100.0 * max(_toppra(name, seed, False).share for seed in range(PLANS[name]))
     return Outcome(Spread(most, most, most))
 
 
-def most_used(name: str, _rounds: int) -> Outcome:
-    """The largest share of an effort or effort rate limit in samples 1 ms apart, %."""
+def most_used(rated: bool, name: str, _rounds: int) -> Outcome:
+    """The largest share of a limit in samples 1 ms apart, %.
+
+    Args:
+        rated: whether motions have effort rate limits.
+        name: name of the robot.
+        _rounds: not used; all plans are looked at once.
+    """
     robot, shares = ours.robot(name), []
-    limits = effort_rate_limits(name, robot)
-    for found in _retimed(name, True):
-        tau = robot.inverse_dynamics(
-            *found.trajectory.samples(np.arange(0.0, found.duration, 1e-3))
-        )
-        rates = np.abs(np.diff(tau, axis=0)) / 1e-3
-        shares += [(np.abs(tau) / robot.model.effort_limit).max(), (rates / limits).max()]
+    for found in _retimed(name, rated):
+        motion = found.trajectory.samples(np.arange(0.0, found.duration, 1e-3))
+        tau = robot.inverse_dynamics(*motion)
+        shares.append((np.abs(motion[1]) / robot.model.velocity_limit).max())
+        shares.append((np.abs(tau) / robot.model.effort_limit).max())
+        if rated:
+            rates = np.abs(np.diff(tau, axis=0)) / 1e-3
+            shares.append((rates / effort_rate_limits(name, robot)).max())
     most = 100.0 * max(shares)
     return Outcome(Spread(most, most, most))
 
@@ -116,20 +126,39 @@ def _retimed(name: str, rated: bool) -> tuple[RetimedTrajectory, ...]:
     return tuple(retime(robot, points, effort_rate_limit=limits) for points in _plans(name))
 
 
-def _excess(name: str, between: bool) -> list[float]:
+def _excess(name: str, peer: str) -> list[float]:
     if toppra is None:
         raise MeasurementError('no toppra')
-    return [
-        100.0 * (found.duration / _toppra(name, seed, between)[0] - 1.0)
-        for seed, found in enumerate(_retimed(name, False))
-    ]
+    excess = []
+    for seed, found in enumerate(_retimed(name, False)):
+        theirs = _toppra(name, seed, peer == 'interpolation')
+        duration = theirs.duration * (theirs.slowing if peer == 'slowed' else 1.0)
+        excess.append(100.0 * (found.duration / duration - 1.0))
+    return excess
+
+
+class _Motion(NamedTuple):
+    """A motion of toppra.
+
+    Attributes:
+        duration: s.
+        share: largest share of an effort limit.
+        slowing: least factor of all times, at least 1, with which efforts keep their limits.
+    """
+
+    duration: float
+    share: float
+    slowing: float
 
 
 @functools.cache
-def _toppra(name: str, seed: int, between: bool) -> tuple[float, float]:
-    """Return the duration, s, and the largest share of an effort limit, of toppra's motion.
+def _toppra(name: str, seed: int, between: bool) -> _Motion:
+    """Return toppra's motion along the same spline with the same limits, on its own grid points.
 
-    It follows the same spline with the same limits, on toppra's own grid points.
+    Args:
+        name: name of the robot.
+        seed: number of the plan.
+        between: whether limits hold between grid points, too.
     """
     robot, points = ours.robot(name), _plans(name)[seed]
     model = robot.model
@@ -152,5 +181,13 @@ def _toppra(name: str, seed: int, between: bool) -> tuple[float, float]:
     if found is None:
         raise MeasurementError('toppra finds no motion')
     times = np.linspace(0.0, found.duration, 20001)[1:-1]
-    efforts = robot.inverse_dynamics(*(found(times, order) for order in range(3)))
-    return float(found.duration), float((np.abs(efforts) / model.effort_limit).max())
+    q, qd, qdd = (found(times, order) for order in range(3))
+    efforts, weight = robot.inverse_dynamics(q, qd, qdd), robot.gravity_vector(q)
+    # All but the weight falls with the square of the speed.
+    moving = efforts - weight
+    slowing = np.abs(moving) / (model.effort_limit - np.sign(moving) * weight)
+    return _Motion(
+        float(found.duration),
+        float((np.abs(efforts) / model.effort_limit).max()),
+        float(np.sqrt(max(1.0, slowing.max()))),
+    )

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import csr_array, vstack
 
+from benchmarks.timing import MeasurementError
 from kron_dynamics import Robot
 from kron_dynamics.control import Trajectory
 from kron_dynamics.typing import FloatArray
@@ -36,17 +37,23 @@ def quickest_duration(
         effort_limit: shape (n,).
         effort_rate_limit: shape (n,), inf for none.
         divisions: number of intervals in each piece of the motion.
+
+    Raises:
+        MeasurementError: no linear program was solved, so nothing was searched.
     """
     problem = _Problem(robot, motion, effort_limit, effort_rate_limit, divisions)
-    x, step = np.ones(problem.h.size + 1), _FIRST_STEP
+    x, step, solved = np.ones(problem.h.size + 1), _FIRST_STEP, False
     duration = problem.times(x)[0].sum()
     while step > _LAST_STEP:
         found = problem.improved(x, step)
+        solved = solved or found is not None
         gained = 0.0 if found is None else duration - problem.times(found)[0].sum()
         if gained <= _ENOUGH * duration:
             step *= 0.4
         else:
             x, duration = found, duration - gained
+    if not solved:
+        raise MeasurementError('no linear program of the dense search was solved')
     return float(duration)
 
 

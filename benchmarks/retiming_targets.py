@@ -14,7 +14,8 @@ from benchmarks.rows import Row
 def retiming_rows() -> list[Row]:
     """Return the rows, in the order of the page."""
     call = 'path retimed with effort rate limits, one call'
-    used = 'greatest share of an effort or effort rate limit in all samples 1 ms apart'
+    used = 'greatest share of a velocity, effort or effort rate limit in all samples 1 ms apart'
+    plainly = 'greatest share of a velocity or effort limit in motions without effort rate limits'
     rows = []
     for key, what, measure, unit, bound in (
         ('time', call, partial(retiming.time_of_plan, True), 's', 5e-3),
@@ -36,14 +37,21 @@ def retiming_rows() -> list[Row]:
         (
             'longest',
             'the longest of these, against toppra that keeps limits at its grid points',
-            partial(retiming.longest_beside_toppra, False),
+            partial(retiming.longest_beside_toppra, 'collocation'),
+            ' %',
+            0.0,
+        ),
+        (
+            'slowed',
+            'the longest of these, against motions of that toppra slowed until they keep limits',
+            partial(retiming.longest_beside_toppra, 'slowed'),
             ' %',
             0.0,
         ),
         (
             'between',
             'the longest of these, against toppra that keeps limits between its grid points too',
-            partial(retiming.longest_beside_toppra, True),
+            partial(retiming.longest_beside_toppra, 'interpolation'),
             ' %',
             0.0,
         ),
@@ -54,7 +62,8 @@ def retiming_rows() -> list[Row]:
             ' %',
             None,
         ),
-        ('used', used, retiming.most_used, ' %', 100.0),
+        ('used', used, partial(retiming.most_used, True), ' %', 100.0),
+        ('used-plain', plainly, partial(retiming.most_used, False), ' %', 100.0),
     ):
         for robot in ROBOTS:
             task = partial(measure, robot)

@@ -13,11 +13,12 @@ import numpy as np
 from lxml import etree
 
 from benchmarks.chain import chain_urdf
-from kron_dynamics.typing import FloatArray
+from kron_dynamics.typing import FloatArray, IntArray
 
 ROOT = Path(__file__).parents[1]
 ROBOTS = ('stacker', 'ur5', 'panda')
 CHAIN = 'chain30'
+_COMPARED = 1000  # states of a batch
 GRAVITY = (0.0, 0.0, -9.81)  # m/s^2; set explicitly, as the libraries' defaults differ
 
 
@@ -69,6 +70,11 @@ def state(n: int, count: int | None = None) -> State:
     """Return a state, or a batch of `count` states, drawn from one seed."""
     shape = (3, n) if count is None else (3, count, n)
     return State(*np.random.default_rng(7).uniform(-3.0, 3.0, shape))
+
+
+def compared_states(count: int) -> IntArray:
+    """Return the numbers of those states of a batch whose results are compared, at random."""
+    return np.random.default_rng(11).choice(count, min(count, _COMPARED), replace=False)
 
 
 def _example(file_name: str) -> str:

@@ -33,9 +33,10 @@ parentheses, the 10 % and 90 % quantiles. The measuring thread is pinned to one 
 processor time is counted, so that other processes on this core have little influence; for
 several threads or processes it is wall time. Garbage collection is off. All get the same URDF
 text, the same gravity and the same states, with every coordinate, rate and acceleration drawn
-from -3 to 3; the results of every pair are first checked to be equal, to 1e-9 of the largest
-number. Our kernels are called as in a control loop: the kernel is fetched once, and `out=` is
-a preallocated float64 array. The peers are called in the fastest way found that gives the same
+from -3 to 3. Where a peer computes the same as we do, the results are first checked to be
+equal, to 1e-9 of the largest number; sections where something else is compared or checked say
+so. Our kernels are called as in a control loop: the kernel is fetched once, and `out=` is a
+preallocated float64 array. The peers are called in the fastest way found that gives the same
 results; if there are several ways, all are tried and the fastest counts.
 
 Robots: the stacker-reclaimer of this package; UR5 and Panda of example-robot-data, the Panda
@@ -75,26 +76,35 @@ of the same robot, common subexpressions are eliminated, and the generated C is 
 extension that calls our kernels from Python; its own fastest call from Python, with preset
 buffers, is given for information. 0.95x is a tie. d(tau)/dt of a motion with jerk: for
 Pinocchio, `computeRNEADerivatives` and the products of its matrices with qd, qdd and qddd. In
-rows relative to tau the peer is our own tau.""",
+rows relative to tau the peer is our own tau; only times are compared, and d(tau)/dt is the one
+that is checked against Pinocchio.""",
     ),
     4: (
         'Batches',
         """
 100,000 random states, shape (100000, n). Pinocchio's `rneaInParallel` gets them as columns of
-column-major arrays with a preallocated result, so that it copies nothing. For M and the control
-step it has no parallel call: the peer is a Python loop over its fastest single calls.""",
+column-major arrays with a preallocated result, so that it copies nothing. For M and the
+control step it has no parallel call: the peer is a Python loop over its fastest single calls,
+and the results of 1000 states, chosen at random, are checked to be equal; for tau, those of
+all.""",
     ),
     5: (
         'From URDF to ready',
         """
 `kron_dynamics.load` and `robot.prepare(tip)`, which make all kernels of the dynamics and of
-the tip's kinematics, in new processes with all cores; imports are not counted. Once with an
-empty cache, where everything is derived and compiled, and once with the resulting cache. The
-last rows only read and check a URDF, with garbage collection, as for users. Rows that are a
-ratio of times give ours divided by the peer's: with CasADi, the same quantities are derived
+the tip's kinematics, in new processes with all cores; imports are not counted there. Once with
+an empty cache, where everything is derived and compiled, and once with the resulting cache.
+The last rows only read and check a URDF, with garbage collection, as for users. Rows that are
+a ratio of times give ours divided by the peer's: with CasADi, the same quantities are derived
 from textbook recursions, generated as C and compiled with the same compiler and options, one
-function per file (for single states only: ours have batch code, too); and whole processes, by
-their processor time, for imports, the command line and a node on the stacker-reclaimer.""",
+function per file (for single states only: ours have batch code, too; only times are compared);
+and whole processes, by their processor time, for imports, the command line and a node on the
+stacker-reclaimer. `import kron_dynamics` loads most modules of the package at their first use,
+so that row is the time until a script can begin, without the modules it then needs. From a
+joint state to its command: 12 s at each rate, dynamics_node and a node that answers with
+constant numbers asked in turns; shown are the quantiles over all states, in parentheses those
+over the quantiles of six parts. A state without an answer within 0.1 s counts as 0.1 s; with
+more than 0.1 % of these the row is not measured.""",
     ),
     6: (
         'Without a C compiler',
@@ -136,21 +146,27 @@ Jacobian as long as it converges.""",
         """
 Time of `dynamics_node` for a request of 1000 states, from the received to the sent bytes,
 without the transport between processes; ratios are the service's time divided by that of
-~/equations_of_motion. And the intervals between commands at 200 Hz, measured in the process
-that sends the joint states, while a third process calls a service continuously: their 99 %
-quantile divided by that of the seconds in between without calls; the same while references of
-20,000 points arrive, three per second. On a computer with two cores the planner itself uses
-one of them.""",
+~/equations_of_motion, and every answer is checked to have the numbers of the model's own
+functions. And the intervals between commands at 200 Hz, measured in the process that sends the
+joint states, while a third process calls a service continuously: their 99 % quantile by time
+(99 % of the time lies in intervals that are not longer, so that one stall of more than 1 % of
+the time counts) divided by that of the seconds in between without calls; the same while
+references of 20,000 points arrive, three per second. An interval counts as silent only if no
+part of it is in a second with requests or 0.2 s after it. In each second with requests one
+must be answered, or a reference followed, or the row is not measured. On a computer with two
+cores the planner itself uses one of them.""",
     ),
     11: (
         'Closed loops',
         """
 One call of a constrained robot in its independent speeds: the efforts of the actuated joints,
 and accelerations with multipliers of all conditions, against `pinocchio.constraintDynamics`
-with three conditions per loop, which gives the same accelerations. Four-bar linkage: 3
-coordinates, 1 degree of freedom. Stacker-reclaimer with luffing cylinder and levelled cab: 7
-coordinates, 3 degrees of freedom, 10 conditions of which 4 are independent. And the efforts in
-actuated coordinates, where the same call closes the loops.""",
+with three conditions per loop. Four-bar linkage: 3 coordinates, 1 degree of freedom.
+Stacker-reclaimer with luffing cylinder and levelled cab: 7 coordinates, 3 degrees of freedom,
+10 conditions of which 4 are independent. And the efforts in actuated coordinates, where the
+same call closes the loops. Checked to be equal to 1e-9 are the accelerations, those that
+Pinocchio finds from the efforts of both inverse calls too, and the generalized forces of the
+multipliers, which are not unique themselves.""",
     ),
     12: (
         'Retiming',
@@ -161,19 +177,24 @@ m/s (Panda), full effort in 0.1 s (UR5) and in 2 s (stacker-reclaimer). Quantile
 paths. The dense search is a sequence of linear programs on intervals a third as long, without
 constraints between their ends. toppra has no effort rate limits: it gets the same splines
 without them and chooses its grid points itself. Between these its efforts violate the limits:
-by 2 to 3 % on the two paths where its motion is faster, by up to half on others. The same
-splines are also timed with its option to satisfy limits between grid points
+by 2 to 3 % on the two paths where its motion is faster, by up to half on others. So it is also
+compared with all its times multiplied by the least factor with which efforts keep their
+limits, and with its option to satisfy limits between grid points
 (`DiscretizationType.Interpolation`). Of 120 such paths of each robot, toppra's default gives
 the faster motion on 6 of the UR5 and 7 of the Panda, by at most 0.09 %, with efforts 0.4 to 11
-% beyond their limits; when it satisfies them, on 16 times as many points, on none of these.""",
+% beyond their limits; when it satisfies them, on 16 times as many points, on none of these.
+Our motions are sampled every 1 ms: the last rows are the largest share of any limit that they
+use.""",
     ),
     13: (
         'Bags',
         """
 `read_bag` of one file that was just written: stamps, positions, velocities and efforts as
 arrays. The peer deserializes each message of the same file to an object and builds no arrays.
-The numbers are checked to be equal. Series are written from the same arrays: 19 topics,
-compressed; both files have the same messages.""",
+The numbers are checked to be equal. In rows as a share of rosbags, our analysis computes in
+two threads and rosbags, which only reads, in one; both are wall times, which is what a user
+waits. Series are written from the same arrays: 19 topics, compressed; both files are checked
+to have the same topics, times and bytes.""",
     ),
     14: (
         'Exported C',

@@ -7,9 +7,10 @@ Usage: python -m benchmarks.service_probe machine RATE PHASES JOINT...
        python -m benchmarks.service_probe references POINTS PERIOD JOINT...
 
 The planner alternates between a second of silence and a second of requests without a pause, until
-it is stopped; after its first response it prints `ready`. In the mode `references` it sends a
-reference every PERIOD instead. The machine sends joint states all the time, and prints the gaps
-between the resulting commands, s: a line for the times of silence and one for those of requests.
+it is stopped; after its first response it prints `ready`, then the number of each second in which
+a request was answered. In the mode `references` it sends a reference every PERIOD instead. The
+machine sends joint states all the time, and prints begin and end of the measurement and the times
+of the commands between them, s.
 """
 
 from __future__ import annotations
@@ -25,17 +26,13 @@ import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.serialization import serialize_message
 
-PHASE = 1.0
+from benchmarks.command_gaps import PHASE, asking
+
 _PATIENCE = 60.0
 
 
-def asking(now: float) -> bool:
-    """Return whether the planner sends requests at a time of the common monotonic clock."""
-    return int(now / PHASE) % 2 == 1
-
-
 def machine(rate: float, phases: int, joints: Sequence[str]) -> None:
-    """Send joint states and print the gaps between commands."""
+    """Send joint states and print the times of commands."""
     from rclpy.qos import qos_profile_sensor_data
     from sensor_msgs.msg import JointState
     from std_msgs.msg import Float64MultiArray
@@ -64,11 +61,7 @@ def machine(rate: float, phases: int, joints: Sequence[str]) -> None:
     begin = end - phases * PHASE
     while time.monotonic() < end:
         executor.spin_once(timeout_sec=0.01)
-    times = np.array([t for t in heard if t >= begin])
-    gaps = np.diff(times)
-    for busy in (False, True):
-        chosen = [gap for t, gap in zip(times[1:], gaps, strict=True) if asking(t) == busy]
-        print(' '.join(f'{gap:.6f}' for gap in chosen), flush=True)
+    print(' '.join(f'{t:.6f}' for t in (begin, end, *heard) if begin <= t <= end), flush=True)
 
 
 def planner(service: str, states: int, joints: Sequence[str]) -> None:
@@ -89,11 +82,12 @@ def planner(service: str, states: int, joints: Sequence[str]) -> None:
     if hasattr(kind.Request(), 'time_from_start'):
         fields['time_from_start'] = array('d', np.linspace(0.0, 1e3, states))
     _spin(executor, client.service_is_ready)
-    answered = False
+    last = None  # second of the last answered request
     while True:
-        if answered and not asking(time.monotonic()):
+        if last is not None and not asking(time.monotonic()):
             executor.spin_once(timeout_sec=0.001)
             continue
+        second = int(time.monotonic() / PHASE)
         answer = client.call_async(kind.Request(**fields))
         # A request is lost if the server has not discovered the client yet.
         if not _spin(executor, answer.done, 5.0):
@@ -102,9 +96,9 @@ def planner(service: str, states: int, joints: Sequence[str]) -> None:
         result: Any = answer.result()
         if not result.success and result.message != 'the node is not configured':
             raise RuntimeError(result.message)
-        if result.success and not answered:
-            answered = True
-            print('ready', flush=True)
+        if result.success and second != last:
+            print('ready' if last is None else second, flush=True)
+            last = second
 
 
 def references(points: int, period: float, joints: Sequence[str]) -> None:

@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import subprocess
 import sys
 import tempfile
+import time
 from array import array
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,10 +19,12 @@ from typing import Any
 import numpy as np
 import yaml
 
+from benchmarks.command_gaps import PHASE, Gaps, gap_not_exceeded, gaps_of, idle_phases
 from benchmarks.ours import robot as built
 from benchmarks.robots import ROOT, description
 from benchmarks.rows import Outcome
-from benchmarks.timing import MeasurementError, PythonTask, Spread, compare, pinned
+from benchmarks.service_answers import check_answer
+from benchmarks.timing import MeasurementError, PythonTask, Spread, in_turns, pinned
 
 STATES = 1000
 POINTS = 20_000  # points of a reference
@@ -28,6 +32,7 @@ RATE = 200.0
 _LARGEST = 500_000  # the default of max_batch_size
 # Phases, of 1 s each, of a measurement; the planner sends requests in every other one.
 _PHASES = 8
+_LEAST_COMMANDS = 200
 _PERIOD = 1.0 / 3.0  # s between references
 _DOMAIN = 101  # ROS domain that the tests do not use
 
@@ -35,12 +40,12 @@ _DOMAIN = 101  # ROS domain that the tests do not use
 def cost(service: str, robot: str, rounds: int) -> Outcome:
     """Time of a request of 1000 states with (de)serialization, against ~/equations_of_motion."""
     with pinned():
-        compared = compare(_asked('equations_of_motion', robot), _asked(service, robot), rounds)
-        return Outcome(compared.ratio, compared.peer.median, compared.ours.median)
+        times = in_turns(_asked('equations_of_motion', robot), _asked(service, robot), rounds)
+        return Outcome(times.ratio, times.peer.median, times.ours.median)
 
 
 def gap(service: str, robot: str, rounds: int) -> Outcome:
-    """p99 of the gaps between commands with requests of a planner, over p99 without."""
+    """p99, by time, of the gaps between commands with requests of a planner, over that without."""
     return _gaps(service, robot, STATES, rounds)
 
 
@@ -62,7 +67,11 @@ def gap_of_references(robot: str, rounds: int) -> Outcome:
 
 
 def _asked(service: str, name: str) -> PythonTask:
-    """Return the node's work for a request, without the transport between processes."""
+    """Return the node's work for a request, without the transport between processes.
+
+    Raises:
+        MeasurementError: the answer has other numbers than the model.
+    """
     from kron_dynamics_msgs import srv
     from rclpy.serialization import deserialize_message, serialize_message
 
@@ -72,7 +81,8 @@ def _asked(service: str, name: str) -> PythonTask:
 
     keep_freed_memory()  # as the node does
     robot = built(name)
-    present = ConfiguredRobot(robot, description(name.replace('boom', 'stacker')).tip)
+    tip = description(name.replace('boom', 'stacker')).tip
+    present = ConfiguredRobot(robot, tip)
     kind = getattr(srv, service.title().replace('_', ''))
     numbers = np.random.default_rng(7).uniform(-0.2, 0.2, STATES * robot.rigid.n)
     fields = {
@@ -88,22 +98,29 @@ def _asked(service: str, name: str) -> PythonTask:
         compute(present, _LARGEST, deserialize_message(request, kind.Request), response)
         return serialize_message(response)
 
-    return PythonTask(service, 'answer()', '[]', answer=answer)
+    states = numbers.reshape(STATES, robot.rigid.n)
+    check_answer(service, robot, tip, states, deserialize_message(answer(), kind.Response))
+    return PythonTask(service, 'reply = answer()', '[len(reply)]', answer=answer)
 
 
 def _gaps(service: str | None, robot: str, states: int, rounds: int) -> Outcome:
     ratios, quiet, busy = [], [], []
     for _ in range(max(3, min(rounds, 7))):
-        silent, asked = _measured(service, robot, states)
-        quiet.append(float(np.quantile(silent, 0.99)))
-        busy.append(float(np.quantile(asked, 0.99)))
+        gaps = _measured(service, robot, states)
+        quiet.append(gap_not_exceeded(gaps.silent, 0.99))
+        busy.append(gap_not_exceeded(gaps.busy, 0.99))
         ratios.append(busy[-1] / quiet[-1])
     note = f'{states} {"points" if service is None else "states"}'
     return Outcome(Spread.of(ratios), float(np.median(busy)), float(np.median(quiet)), note)
 
 
-def _measured(service: str | None, robot: str, states: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the gaps between commands, s, without and with requests of a planner."""
+def _measured(service: str | None, robot: str, states: int) -> Gaps:
+    """Return the gaps between commands, without and with requests of a planner.
+
+    Raises:
+        MeasurementError: there are no commands, or the planner is not served all the time.
+    """
+    name = 'references' if service is None else f'~/{service}'
     joints = list(built(robot).rigid.joint_names)
     probe = ['-m', 'benchmarks.service_probe']
     with tempfile.TemporaryDirectory(prefix='kron_dynamics_bench_') as folder:
@@ -113,15 +130,37 @@ def _measured(service: str | None, robot: str, states: int) -> tuple[np.ndarray,
         planner = [*probe, 'references', str(states), str(_PERIOD), *joints]
         if service is not None:
             planner = [*probe, 'planner', service, str(states), *joints]
-        with _process(node), _process(planner) as asking:
+        log = Path(folder) / 'log'
+        with _process(node, log), _process(planner) as asking:
             if asking.stdout is None or asking.stdout.readline().strip() != 'ready':
-                raise MeasurementError(f'{service} of {robot} does not answer')
+                raise MeasurementError(f'{robot} does not take {name}')
             with _process(machine) as moved:
                 told, _ = moved.communicate(timeout=120.0)
-    lines = [np.array(line.split(), dtype=float) for line in told.splitlines()]
-    if len(lines) != 2 or min(map(len, lines)) < 100:
-        raise MeasurementError(f'no commands of {robot} beside {service}')
-    return lines[0], lines[1]
+            if asking.poll() is not None:
+                raise MeasurementError(f'the planner of {name} has ended early')
+            asking.terminate()
+            served = {int(line) for line in asking.stdout}
+        if service is None:
+            served = seconds_of_accepted(log.read_text(), time.time() - time.monotonic())
+    begin, end, *times = map(float, told.split() or (0.0, 0.0))
+    if len(times) < _LEAST_COMMANDS:
+        raise MeasurementError(f'{len(times)} commands of {robot} beside {name}')
+    if idle := idle_phases(begin, end, served):
+        raise MeasurementError(f'{name} not served in {len(idle)} of {_PHASES // 2} seconds')
+    return gaps_of(begin, end, times)
+
+
+def seconds_of_accepted(log: str, offset: float) -> set[int]:
+    """Return the numbers of the seconds of requests whose references the node follows.
+
+    Args:
+        log: log of the node.
+        offset: time of the log minus that of the monotonic clock, s.
+    """
+    told = re.findall(r'\[(\d+\.\d+)\] \[[^]]*\]: following a reference', log)
+    seconds = {int((float(time_of_log) - offset) / PHASE) for time_of_log in told}
+    # The last reference of a second may be accepted in the silence after it.
+    return {second - (second % 2 == 0) for second in seconds}
 
 
 def _parameters(folder: Path, robot: str, joints: list[str]) -> str:
@@ -142,21 +181,22 @@ def _parameters(folder: Path, robot: str, joints: list[str]) -> str:
 
 
 @contextlib.contextmanager
-def _process(arguments: list[str]) -> Iterator[subprocess.Popen[str]]:
+def _process(arguments: list[str], log: Path | None = None) -> Iterator[subprocess.Popen[str]]:
     environment = {
         **os.environ,
         'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
         'ROS_DOMAIN_ID': str(_DOMAIN),
         'PYTHONPATH': str(ROOT),
     }
-    process = subprocess.Popen(
-        [sys.executable, *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        cwd=ROOT,
-        env=environment,
-    )
+    with open(log or os.devnull, 'w') as errors:
+        process = subprocess.Popen(
+            [sys.executable, *arguments],
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            cwd=ROOT,
+            env=environment,
+        )
     try:
         yield process
     finally:

@@ -38,12 +38,15 @@ def against_casadi(robot: str, rounds: int) -> Outcome:
         file = Path(folder) / f'{robot}.urdf'
         file.write_text(description(robot).text, encoding='utf-8')
         rest = [str(file), description(robot).tip]
-        ours = [_in_folder(robot, 1)[0][2] for _ in range(_processes(rounds))]
-        peer = [
-            float(in_process(['benchmarks.casadi_start', *rest], {}).split()[1])
+        times = [
+            (
+                _in_folder(robot, 1)[0][2],
+                float(in_process(['benchmarks.casadi_start', *rest], {}).split()[1]),
+            )
             for _ in range(_processes(rounds))
         ]
-    ratios = [mine / other for mine, other in zip(ours, peer, strict=True)]
+    ours, peer = zip(*times, strict=True)
+    ratios = [mine / other for mine, other in times]
     return Outcome(Spread.of(ratios), median(ours), median(peer))
 
 

@@ -74,7 +74,11 @@ class PythonTask:
 
     def values(self) -> list[FloatArray]:
         """Return copies of the results of one call."""
-        scope = dict(self._names)
+        return self.results_of()
+
+    def results_of(self, **names: Any) -> list[FloatArray]:
+        """Return copies of the results of one call with other values of some names."""
+        scope = self._names | names
         exec(self.statement, scope)
         return [np.array(value, dtype=np.float64) for value in eval(self._results, scope)]
 
@@ -122,10 +126,13 @@ def check_equal(ours: Task, peer: Task, tolerance: float = 1e-9) -> float:
     """Return the largest difference of results, relative to the largest number of its array.
 
     Raises:
-        MeasurementError: it exceeds the tolerance, so the tasks do not compute the same.
+        MeasurementError: it exceeds the tolerance, so the tasks do not compute the same; or there
+            are no results.
     """
-    worst = 0.0
-    for index, (mine, theirs) in enumerate(zip(ours.values(), peer.values(), strict=True)):
+    worst, pairs = 0.0, list(zip(ours.values(), peer.values(), strict=True))
+    if not pairs or not all(mine.size for mine, _ in pairs):
+        raise MeasurementError(f'{ours.name} and {peer.name} give no numbers to compare')
+    for index, (mine, theirs) in enumerate(pairs):
         theirs = theirs.reshape(mine.shape)
         scale = max(float(np.abs(theirs).max()), np.finfo(float).tiny)
         difference = float(np.abs(mine - theirs).max()) / scale
@@ -168,6 +175,11 @@ def quickest(tasks: Sequence[AnyTask]) -> AnyTask:
 def compare(ours: Task, peer: Task, rounds: int) -> Comparison:
     """Check that both give the same numbers, then time them in turns."""
     check_equal(ours, peer)
+    return in_turns(ours, peer, rounds)
+
+
+def in_turns(ours: Task, peer: Task, rounds: int) -> Comparison:
+    """Time two tasks in turns, whatever they compute."""
     counts = repeats(ours), repeats(peer)
     times = [(ours.seconds(counts[0]), peer.seconds(counts[1])) for _ in range(rounds)]
     mine, theirs = zip(*times, strict=True)
