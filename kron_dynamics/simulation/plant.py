@@ -225,21 +225,22 @@ class Plant:
         # however the duration is divided among calls.
         is_whole = abs(count * step - duration) <= _ROUNDED * duration
         h = step if is_whole else duration / count
-        if h * self._fastest_rate > _STABLE:
+        judged = h or step  # of no duration, the step of durations to come
+        if judged * self._fastest_rate > _STABLE:
             # The message has three digits, which may round the limit up by half a percent.
             allowed = 0.995 * _STABLE / self._fastest_rate
             raise ParameterError(
-                f'the step of {h:g} s is too long for flexible links that vibrate at '
+                f'the step of {judged:g} s is too long for flexible links that vibrate at '
                 f'{self.highest_frequency:.4g} rad/s and decay at up to '
                 f'{self._fastest_decay:.4g} 1/s, expected at most {allowed:.3g} s'
             )
-        if self.brakes_set and h * BRAKE_RATE > _STABLE:
+        if self.brakes_set and judged * BRAKE_RATE > _STABLE:
             raise ParameterError(
-                f'the step of {h:g} s is too long for engaged brakes, with which velocities '
+                f'the step of {judged:g} s is too long for engaged brakes, with which velocities '
                 f'decay at {BRAKE_RATE:g} 1/s, expected at most {_STABLE / BRAKE_RATE:g} s'
             )
         self.effort = np.minimum(np.maximum(wanted, -self._limit), self._limit)
-        self._motion.fit_stops(h or step)
+        self._motion.fit_stops(judged)
         return count, h
 
     def _state(self, values: ArrayLike, name: str) -> FloatArray:
