@@ -35,13 +35,9 @@ def _against_python(name: str, steps: int, rounds: int) -> Outcome:
     plant.qd[: len(plant.effort)] = 0.01
     begin, rates = plant.q, plant.qd
     effort = robot.gravity_vector(begin)[: len(plant.effort)]
-    motion = Motion(
-        robot,
-        len(effort),
-        robot.model.position_lower,
-        robot.model.position_upper,
-        robot.mass_matrix(begin).diagonal().copy(),
-    )
+    limits = robot.model.position_lower, robot.model.position_upper
+    motion = Motion(robot, len(effort), *limits)
+    motion.fit_stops(step)
     names = {'q': begin, 'qd': rates, 'effort': effort, 'steps': steps, 'step': step}
     mine = PythonTask(
         'ours',

@@ -257,3 +257,10 @@ def test_starts_alternate_with_those_of_casadi(monkeypatch: pytest.MonkeyPatch) 
     found = starts.against_casadi('stacker', 3)
     assert order == ['ours', 'peer'] * 3
     assert (found.value.median, found.ours, found.peer) == (0.5, 2.0, 4.0)
+
+
+def test_a_plant_is_timed_against_the_same_text_in_python(kernel_cache: Path) -> None:
+    """It has to have the same equations, stops included, or it is not measured."""
+    outcome = module('simulation').few('stacker', 1)
+    assert outcome.ours > 0.0
+    assert outcome.peer > 0.0
