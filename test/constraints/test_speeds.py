@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 from constrained_robots import spatial_loop
-from mechanisms import four_bar_text, joint, link, sleigh_text, two_arms_text
+from mechanisms import four_bar_text, joint, link, two_arms_text
 from uncompiled import ConstrainedOnFloats, uncompiled
 
 import kron_dynamics as kd
 from kron_dynamics.constrained import ConstrainedRobot
 from kron_dynamics.constraints import (
     Attachment,
-    BladeConstraint,
     Coupling,
     DistanceLoop,
     HingeLoop,
@@ -27,7 +26,7 @@ from kron_dynamics.constraints import (
     PolynomialCoupling,
     PrescribedMotion,
 )
-from kron_dynamics.elementary import cos, sin
+from kron_dynamics.elementary import sin
 
 pytestmark = pytest.mark.interpreted
 
@@ -248,22 +247,6 @@ def test_accelerations_do_not_depend_on_the_choice(assert_close: Any) -> None:
     for motion in found[1:]:
         assert_close(motion.qdd, found[0].qdd, 1e-12)
         assert_close(motion.multipliers, found[0].multipliers, 1e-11)
-
-
-def test_quasi_velocities(assert_close: Any) -> None:
-    """Speed along the blade and turning rate of a sleigh: B as it is known."""
-    robot = ConstrainedRobot(
-        kd.loads(sleigh_text(2.0, 0.3, 0.15)),
-        [BladeConstraint('blade', 'sleigh', (0.0, 1.0, 0.0))],
-        independent=lambda q, t: np.array([[cos(q[2]), sin(q[2]), 0], [0, 0, 1]]),
-    )
-    q, u = np.array([0.3, -0.2, 0.7]), np.array([1.2, -0.8])
-    speeds = robot.speeds(q, robot.velocities(q, u))
-    c, s = np.cos(0.7), np.sin(0.7)
-    assert_close(speeds.B, [[c, 0], [s, 0], [0, 1]], 1e-14)
-    assert_close(speeds.B_dot, [[0.8 * s, 0], [-0.8 * c, 0], [0, 0]], 1e-14)
-    assert_close(speeds.gamma, speeds.B_dot @ u, 1e-14)
-    assert robot.independent == ('u1', 'u2')
 
 
 def test_speeds_that_do_not_determine_the_motion_are_refused() -> None:
