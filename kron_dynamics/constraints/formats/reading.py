@@ -74,8 +74,7 @@ def read_constraints(
     found = described_constraints(file, values)
     if not isinstance(values, Mapping) or FROM not in values:
         return found
-    folder = Path() if isinstance(source, Mapping) else Path(source).parent
-    taken = read_constraints(_named(Entries(file, '', values), folder), model, xacro_args)
+    taken = read_constraints(_named(source, Entries(file, '', values)), model, xacro_args)
     return ConstraintDescription(
         taken.constraints + found.constraints,
         MappingProxyType({**taken.start, **found.start}),
@@ -103,12 +102,12 @@ def xacro_arguments(
     file, found = read_document(source, _TITLE)
     if not isinstance(found, Mapping) or FROM not in found:
         return None
+    return xacro_arguments(_named(source, Entries(file, '', found)), values)
+
+
+def _named(source: str | Path | Mapping[str, object], document: Entries) -> Path:
+    """Return the path of the file that a description complements, relative to its own."""
     folder = Path() if isinstance(source, Mapping) else Path(source).parent
-    return xacro_arguments(_named(Entries(file, '', found), folder), values)
-
-
-def _named(document: Entries, folder: Path) -> Path:
-    """Return the path of the file that a description complements."""
     name = document.get(FROM)
     if not isinstance(name, str):
         raise document.wrong(FROM, 'the path of a file')
