@@ -75,74 +75,99 @@ HELPER void sincos_one(double x, double *sine, double *cosine) {
 #define tanh_double tanh
 
 #if defined(__GNUC__)
-/* Number of doubles in a vector register. */
-#if defined(__AVX512F__)
-#define LANES 8
-#elif defined(__AVX__)
-#define LANES 4
-#else
-#define LANES 2
-#endif
-
-typedef double wide __attribute__((vector_size(8 * LANES)));
-typedef int64_t wide_bits __attribute__((vector_size(8 * LANES)));
-typedef uint64_t wide_words __attribute__((vector_size(8 * LANES)));
-
-/* The same number in every lane; compilers leave out a difference with 0, unlike a sum. */
-HELPER wide same_wide(double x) {
-  const wide zero = {0};
-  return x - zero;
-}
-
-HELPER wide fma_wide(wide a, wide b, wide c) {
 #if !defined(HAS_FMA)
-  return a * b + c;
-#elif defined(__FMA__) && LANES == 4 && !defined(__clang__)
-  return __builtin_ia32_vfmaddpd256(a, b, c);
-#elif defined(__FMA__) && LANES == 8 && !defined(__clang__)
-  return __builtin_ia32_vfmaddpd512_mask(a, b, c, -1, 4); /* all lanes, rounded as elsewhere */
-#else
-  for (int k = 0; k < LANES; ++k) c[k] = fma(a[k], b[k], c[k]); /* clang: one instruction */
+#define FMA(lanes, a, b, c) return a * b + c;
+#elif defined(__FMA__) && !defined(__clang__)
+#define FMA(lanes, a, b, c) return FMA_##lanes(a, b, c);
+#define FMA_4 __builtin_ia32_vfmaddpd256
+/* All lanes, rounded as elsewhere. */
+#define FMA_8(a, b, c) __builtin_ia32_vfmaddpd512_mask(a, b, c, -1, 4)
+#else /* clang: one instruction */
+#define FMA(lanes, a, b, c) \
+  for (int k = 0; k < lanes; ++k) c[k] = fma(a[k], b[k], c[k]); \
   return c;
 #endif
-}
 
-DEFINE_SINCOS(sincos_near_wide, wide, wide_words)
-
-SELDOM void sincos_each_lane(const wide *x, wide *sine, wide *cosine) {
-  for (int k = 0; k < LANES; ++k) {
-    double s, c;
-    sincos_one((*x)[k], &s, &c);
-    (*sine)[k] = s;
-    (*cosine)[k] = c;
+/* A type of vectors, the same number in every lane (compilers leave out a difference with 0, unlike
+ * a sum), multiply-add, and sine and cosine. */
+#define DEFINE_VECTOR(wide, lanes)                                                                \
+  typedef double wide __attribute__((vector_size(8 * lanes)));                                    \
+  typedef int64_t wide##_bits __attribute__((vector_size(8 * lanes)));                            \
+  typedef uint64_t wide##_words __attribute__((vector_size(8 * lanes)));                          \
+  HELPER wide same_##wide(double x) {                                                             \
+    const wide zero = {0};                                                                        \
+    return x - zero;                                                                              \
+  }                                                                                               \
+  HELPER wide fma_##wide(wide a, wide b, wide c) { FMA(lanes, a, b, c) }                          \
+  DEFINE_SINCOS(sincos_near_##wide, wide, wide##_words)                                           \
+  SELDOM void sincos_each_##wide(const wide *x, wide *sine, wide *cosine) {                       \
+    for (int k = 0; k < lanes; ++k) {                                                             \
+      double s, c;                                                                                \
+      sincos_one((*x)[k], &s, &c);                                                                \
+      (*sine)[k] = s;                                                                             \
+      (*cosine)[k] = c;                                                                           \
+    }                                                                                             \
+  }                                                                                               \
+  HELPER void sincos_##wide(wide x, wide *sine, wide *cosine) {                                   \
+    const wide##_bits is_near = (x <= NEAR) & (x >= -NEAR);                                       \
+    int64_t all = -1;                                                                             \
+    for (int k = 0; k < lanes; ++k) all &= is_near[k];                                            \
+    if (all) {                                                                                    \
+      sincos_near_##wide(x, sine, cosine);                                                        \
+    } else {                                                                                      \
+      sincos_each_##wide(&x, sine, cosine);                                                       \
+    }                                                                                             \
   }
-}
 
-HELPER void sincos_wide(wide x, wide *sine, wide *cosine) {
-  const wide_bits is_near = (x <= NEAR) & (x >= -NEAR);
-  int64_t all = -1;
-  for (int k = 0; k < LANES; ++k) all &= is_near[k];
-  if (all) {
-    sincos_near_wide(x, sine, cosine);
-  } else {
-    sincos_each_lane(&x, sine, cosine);
-  }
-}
+/* The type `wide` has as many doubles as a vector register, `narrow` not more than four: filling
+ * and emptying a vector of eight takes longer than computing two of four. */
+#if defined(__AVX512F__)
+#define LANES 8
+#define NARROW 4
+DEFINE_VECTOR(wide, 8)
+DEFINE_VECTOR(narrow, 4)
+#else
+#if defined(__AVX__)
+#define LANES 4
+DEFINE_VECTOR(wide, 4)
+#else
+#define LANES 2
+DEFINE_VECTOR(wide, 2)
+#endif
+#define NARROW LANES
+#define sincos_narrow sincos_wide
+typedef wide narrow;
+#endif
 
-/* Sines and cosines of several angles at once. */
-HELPER void sincos_all(const double *angles, double *sines, double *cosines, int count) {
-  for (int k = 0; k < count; k += LANES) {
-    wide x = {0}, s, c;
-    for (int l = 0; l < LANES && k + l < count; ++l) x[l] = angles[k + l];
-    sincos_wide(x, &s, &c);
-    for (int l = 0; l < LANES && k + l < count; ++l) {
-      sines[k + l] = s[l];
-      cosines[k + l] = c[l];
-    }
-  }
+/* Sines and cosines of four angles of one state. */
+HELPER void sincos_four(
+    double x0, double x1, double x2, double x3, double *sines, double *cosines) {
+  narrow s[4 / NARROW], c[4 / NARROW];
+#if NARROW == 4
+  const narrow x = {x0, x1, x2, x3};
+  sincos_narrow(x, s, c);
+#else
+  const narrow x = {x0, x1}, y = {x2, x3};
+  sincos_narrow(x, s, c);
+  sincos_narrow(y, s + 1, c + 1);
+#endif
+  memcpy(sines, s, sizeof s);
+  memcpy(cosines, c, sizeof c);
 }
 #else
-HELPER void sincos_all(const double *angles, double *sines, double *cosines, int count) {
-  for (int k = 0; k < count; ++k) sincos_one(angles[k], sines + k, cosines + k);
+HELPER void sincos_four(
+    double x0, double x1, double x2, double x3, double *sines, double *cosines) {
+  sincos_one(x0, sines, cosines);
+  sincos_one(x1, sines + 1, cosines + 1);
+  sincos_one(x2, sines + 2, cosines + 2);
+  sincos_one(x3, sines + 3, cosines + 3);
 }
 #endif
+
+/* Those of any number of angles. */
+HELPER void sincos_all(const double *x, double *sines, double *cosines, int count) {
+  int k = 0;
+  for (; k + 4 <= count; k += 4)
+    sincos_four(x[k], x[k + 1], x[k + 2], x[k + 3], sines + k, cosines + k);
+  for (; k < count; ++k) sincos_one(x[k], sines + k, cosines + k);
+}

@@ -188,18 +188,28 @@ def one_state(trace: Trace, real: str = 'double') -> Iterator[str]:
                 yield f'{real} s{k}, c{k};'
                 yield f'sincos_one({_operand(trace, angle, real)}, &s{k}, &c{k});'
         else:
-            count, of = len(angles), stage
-            values = ', '.join(_operand(trace, angle, real) for angle in angles)
-            yield f'const {real} angles{of}[{count}] = {{{values}}};'
-            yield f'{real} sines{of}[{count}], cosines{of}[{count}];'
-            yield f'sincos_all(angles{of}, sines{of}, cosines{of}, {count});'
+            yield from _several_sines(trace, angles, real, stage)
             for i, angle in enumerate(angles):
                 for function, table in (('sin', 'sines'), ('cos', 'cosines')):
                     if (function, angle) in taken:
-                        yield f'const {real} {function[0]}{first + i} = {table}{of}[{i}];'
+                        yield f'const {real} {function[0]}{first + i} = {table}{stage}[{i}];'
     for r, numbers in enumerate(trace.outputs):
         for k, number in enumerate(numbers):
             yield f'y{r}[{k}] = {_operand(trace, number, real)};'
+
+
+def _several_sines(trace: Trace, angles: Sequence[int], real: str, stage: int) -> Iterator[str]:
+    """Yield statements for the sines and cosines of a stage's angles, four at a time.
+
+    Without loops: compilers keep vectors that they fill in unrolled loops in memory.
+    """
+    size = len(angles) + -len(angles) % 4
+    yield f'{real} sines{stage}[{size}], cosines{stage}[{size}];'
+    for k in range(0, len(angles), 4):
+        some = [_operand(trace, angle, real) for angle in angles[k : k + 4]]
+        function = 'sincos_one' if len(some) == 1 else 'sincos_four'
+        some += some[:1] * (-len(some) % 4 if len(some) > 1 else 0)
+        yield f'{function}({", ".join(some)}, sines{stage} + {k}, cosines{stage} + {k});'
 
 
 def _one_state_per_lane(trace: Trace) -> Iterator[str]:

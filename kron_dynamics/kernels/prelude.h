@@ -45,6 +45,8 @@
 #pragma clang fp contract(off)
 #elif defined(__GNUC__)
 #pragma GCC optimize("fp-contract=off")
+/* Scalars gathered in vectors: gathering takes longer than it saves. */
+#pragma GCC optimize("no-tree-slp-vectorize")
 #endif
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__FP_FAST_FMA) || defined(FP_FAST_FMA)
 #define HAS_FMA

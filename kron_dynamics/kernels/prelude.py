@@ -13,7 +13,7 @@ from kron_dynamics.kernels.sources import read_beside
 
 _LARGEST_FLOAT = float(np.finfo(np.float32).max)
 # Fewest angles whose sines and cosines are computed faster as vectors than one by one.
-WIDE_ANGLES = 5
+WIDE_ANGLES = 3
 # Switches off the search for dead stores: there are none, and it takes 20 % of the compile time.
 _NO_DEAD_STORES = """\
 #if defined(__GNUC__) && !defined(__clang__)

@@ -58,8 +58,8 @@ def test_generated_code_is_made_of_a_closed_vocabulary(monkeypatch: pytest.Monke
         *('void', 'static', 'ptrdiff_t', 'const', 'double', 'restrict', 'for'),
     }
     assert words(code) == common | {
-        *('kernel_#_one', 'inline', 'given', 'angles#', 'sines#', 'cosines#'),
-        *('sincos_one', 'sincos_all', 'fma_double'),
+        *('kernel_#_one', 'inline', 'given', 'sines#', 'cosines#'),
+        *('sincos_one', 'sincos_four', 'fma_double'),
     }
     assert words(lanes) == common | {
         *('kernel_#_many', 'wide', 'LANES', 'z#', 'u#', 'v#', 'if', 'return', 'sizeof'),
@@ -79,6 +79,24 @@ def test_code_without_a_compiler_has_its_own_vocabulary() -> None:
         *('def', 'kron_kernel', 'x', 'y', 'r', 'x#_#', 'y#', 'r#', 'c#'),
         *('sin', 'cos', 'add', 'subtract', 'multiply', 'divide', 'negative', 'copyto'),
     }
+
+
+def test_any_number_of_angles_have_the_sines_and_cosines_of_each_alone(
+    emitted: Any, rng: np.random.Generator
+) -> None:
+    """One to nine angles: whole vectors, and each number of angles that is left over."""
+    x = rng.uniform(-3, 3, (2, 9))
+    counts = range(1, 10)
+
+    def of_several(count: int) -> Any:
+        return lambda x: [f(angle) for angle in x[:count] for f in (sin, cos)]
+
+    unit = emitted([Trace(of_several(count), [9]) for count in counts])
+    each = np.array([np.ravel([[np.sin(a), np.cos(a)] for a in row]) for row in x])
+    for k, count in enumerate(counts):
+        (got,) = unit(k, x)
+        np.testing.assert_allclose(got, each[:, : 2 * count], rtol=0, atol=4e-16)
+        np.testing.assert_array_equal(got, unit(8, x)[0][:, : 2 * count])
 
 
 def test_constants_arrive_with_every_digit(emitted: Any) -> None:
