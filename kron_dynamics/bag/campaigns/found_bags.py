@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from kron_dynamics.bag.reading.storage_files import bare_name, pending_journal, storage_files
+from kron_dynamics.bag.reading.storage_files import bare_name, storage_files
 from kron_dynamics.exceptions import BagError
 
 
@@ -25,14 +25,6 @@ class FoundBag(NamedTuple):
 
     name: str
     path: Path
-
-    def files(self) -> list[Path]:
-        """Return the files of the bag, in a fixed order."""
-        if not self.path.is_dir():
-            stored = [self.path]
-        else:
-            stored = sorted([*storage_files(self.path), *self.path.glob('metadata.yaml')])
-        return [*stored, *filter(None, map(pending_journal, stored))]
 
 
 def find_bags(places: Sequence[str | Path], *, besides: Path | None = None) -> list[FoundBag]:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from kron_dynamics.bag.campaigns.found_bags import find_bags
+from kron_dynamics.bag.reading.storage_files import files_of
 
 
 def lay_out(root, *files):
@@ -23,7 +24,7 @@ def test_a_folder_that_a_recorder_made_is_one_bag(tmp_path):
     lay_out(tmp_path, 'collected/monday.mcap', 'collected/tuesday.mcap', 'collected/readme.txt')
     expected = ['collected/monday.mcap', 'collected/tuesday.mcap', 'run', 'unclosed']
     assert names(tmp_path) == expected
-    assert [len(bag.files()) for bag in find_bags([tmp_path])] == [1, 1, 3, 2]
+    assert [len(files_of(bag.path)) for bag in find_bags([tmp_path])] == [1, 1, 3, 2]
 
 
 def test_names_of_bags_may_have_dots(tmp_path):

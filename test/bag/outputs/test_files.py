@@ -7,6 +7,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+import shutil
 from dataclasses import replace
 from importlib import metadata
 
@@ -67,6 +68,19 @@ def test_summary_says_what_was_analysed_and_how(analysis, arm_urdf, tmp_path):
     assert summary['schema'] == 1
     assert summary['versions']['kron_dynamics'] == kd.__version__
     assert summary['versions']['rosbags'] == metadata.version('rosbags')
+
+
+def test_results_in_the_folder_of_the_bag_are_no_inputs(analysis, tmp_path):
+    bag = shutil.copytree(analysis.contents.path, tmp_path / 'bag')
+    recorded = [str(path) for path in sorted(bag.iterdir())]
+    of_bag = replace(analysis, contents=replace(analysis.contents, path=bag))
+    summaries = []
+    for folder in (bag, bag / 'results', bag, bag / 'results'):
+        write_files(of_bag, folder, ['mcap'])
+        summaries.append((folder / 'summary.json').read_bytes())
+    assert len(set(summaries)) == 1
+    files = json.loads(summaries[0])['files']
+    assert [file['name'] for file in files] == [*recorded, '/robot_description']
 
 
 def test_summary_lists_what_was_written_with_it(analysis, tmp_path):
