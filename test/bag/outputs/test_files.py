@@ -239,6 +239,13 @@ def test_runs_have_files_of_their_own(analysis):
     assert names[0] == 'pd.joint_states'
     assert len(set(names)) == len(topics)
     assert not any('/' in name for name in names)
+    # File systems have a limit, in bytes; the suffix counts, too.
+    topics = [f'/{"ö" * k}/{end}/joint_states' for k in (100, 120, 250) for end in 'ab']
+    names = run_file_names(replace(analysis, runs=tuple(map(named, topics * 2))))
+    assert len(set(names)) == 12
+    assert max(len(f'{name}.parquet'.encode()) for name in names) <= 255
+    assert names[:2] == [f'{"ö" * 100}.{end}.joint_states' for end in 'ab']
+    assert names[4].startswith('ö' * 50)
 
 
 def test_formats_say_what_they_are(analysis, tmp_path):
