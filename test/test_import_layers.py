@@ -16,7 +16,14 @@ PACKAGE = Path(__file__).parents[1] / 'kron_dynamics'
 # Each may import what stands on a line before its own, and itself.
 LAYERS = (
     ('exceptions', 'messages', 'typing'),
-    ('arguments', 'elementary', 'joint_state_layout', 'reproducible', 'resources'),
+    (
+        'arguments',
+        'elementary',
+        'folder_locks',
+        'joint_state_layout',
+        'reproducible',
+        'resources',
+    ),
     ('scalar_arguments',),
     ('dual',),
     ('kronecker',),

@@ -62,6 +62,17 @@ def test_what_was_there_is_kept(tmp_path: Path) -> None:
     ]
 
 
+def test_two_commands_at_the_same_time_write_whole_files(tmp_path: Path) -> None:
+    path, kept = tmp_path / 'tuned.yaml', list[str]()
+    with output_file(path, kept) as file:
+        with output_file(path, kept) as other:
+            file.write_text('first')
+            other.write_text('second')
+        assert path.read_text() == 'second'
+    found = {each.name: each.read_text() for each in tmp_path.iterdir()}
+    assert found == {'tuned.yaml': 'first', 'tuned.yaml~': 'second'} and len(kept) == 1
+
+
 def test_after_a_failure_all_is_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / 'tuned.yaml'
     path.write_text('mine')

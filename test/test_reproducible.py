@@ -156,6 +156,19 @@ def test_exponentials(rng):
     assert units_off(found, mpmath.tanh, y) < 3
 
 
+def test_exponentials_have_limits():
+    x = np.array([-np.inf, 709.7, 710.0, 711.0, np.inf, np.nan])
+    with np.errstate(over='ignore'):
+        expected = np.exp(x)
+        for function, least in ((exponential, 0.0), (exponential_less_one, -1.0)):
+            found = [function(y) for y in x[:1].tolist() + x[2:].tolist()]
+            np.testing.assert_array_equal(found, [least, *expected[2:]])
+            np.testing.assert_array_equal(function(x[2:5]), found[1:4])
+    assert exponential(709.7) == pytest.approx(expected[1], rel=1e-15)
+    found = [hyperbolic_tangent(y) for y in x.tolist()]
+    np.testing.assert_array_equal(found, [-1.0, 1.0, 1.0, 1.0, 1.0, np.nan])
+
+
 def test_angles_of_directions(rng):
     x, y = rng.normal(size=(2, 500))
     found = [direction_angle(b, a) for a, b in zip(x.tolist(), y.tolist(), strict=True)]

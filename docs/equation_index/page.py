@@ -88,10 +88,18 @@ def complaints(by_functions: Citations, by_tests: Citations) -> list[str]:
         if line.status in (DONE, CORRECTED):
             found += [
                 f'{name} is {line.status}, but no {who} cites it'
-                for who, places in (('function', line.functions), ('test', line.tests))
+                for who, places in (_computing(line), ('test', line.tests))
                 if not places
             ]
     return found
+
+
+def _computing(line: Line) -> tuple[str, list[Place]]:
+    """Return what must cite an equation, and what does: a page is enough for an example."""
+    if line.equation.number in PAPERS[line.equation.paper].examples:
+        return 'function', line.functions
+    own = [place for place in line.functions if place.path.startswith('kron_dynamics/')]
+    return 'function of kron_dynamics', own
 
 
 def page() -> str:

@@ -28,12 +28,14 @@ class Paper:
         numbers: all numbers, in the order of the text.
         corrected: corrections, by ranges of numbers.
         no_computation: reasons why there is nothing to compute, by ranges.
+        examples: equations of one machine, which the page computes by general functions.
     """
 
     title: str
     numbers: tuple[str, ...]
     corrected: dict[tuple[str, ...], str]
     no_computation: dict[tuple[str, ...], str]
+    examples: tuple[str, ...] = ()
 
     @staticmethod
     def listed(ranges: tuple[str, ...]) -> tuple[str, ...]:
@@ -54,6 +56,7 @@ PAPERS = {
         title='N. T. M. Tuan, P. T. Chung, D. D. Khoa, P. D. Phong, *Kinematic and dynamic '
         'analysis of multibody systems using the Kronecker product*, 2019',
         numbers=numbers('1-107'),
+        examples=numbers('102-107'),
         corrected={
             ('17',): 'the tilde covers the whole product A a',
             ('36',): 'rows z^T dx/dq and x^T dy/dq',
@@ -90,6 +93,7 @@ PAPERS = {
     'N': Paper(
         title='I. Negrean, K. Kacso, F. Rusu, *Formulations in advanced systems dynamics*',
         numbers=numbers('1-78'),
+        examples=numbers('68-78'),
         corrected={
             (
                 '6',
@@ -97,13 +101,13 @@ PAPERS = {
             (
                 '8',
                 '10-11',
-                '14',
                 '18',
                 '33',
                 '38',
                 '45',
             ): 'ordered products instead of exp of sums',
             ('9',): 'the sum ends at j = i - 1',
+            ('14',): 'ordered products instead of exp of sums; products of ME(V_i32) from m = i',
             ('16',): 'Delta_i k_i',
             ('20',): 'dots restored; 2 Vdot qdd',
             ('22',): 'dots restored; derivatives of the whole products',

@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     output = arguments.output
     bags = find_bags(arguments.places, besides=output)
     with writing(output):
-        output.mkdir(parents=True, exist_ok=True)
+        (output / 'bags').mkdir(parents=True, exist_ok=True)
     jobs = make_jobs(bags, 'kron_dynamics.cli.campaign_job', options, files, output)
     runner: Callable[[Sequence[Job]], Iterator[JobResult]]
     if arguments.scheduler:

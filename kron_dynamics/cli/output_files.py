@@ -13,6 +13,7 @@ from pathlib import Path
 
 from kron_dynamics.cli.streams import writing
 from kron_dynamics.exceptions import ParameterError
+from kron_dynamics.folder_locks import locked, work_folder
 
 # They may be files, which the shell has opened and goes on writing.
 _STREAMS = re.compile(r'/dev/(stdout|stderr|fd/[0-9]+)|/proc/[^/]+/fd/[0-9]+')
@@ -63,12 +64,11 @@ def output_file(path: Path, kept: list[str]) -> Iterator[Path]:
             return
         place = path.resolve()
         place.parent.mkdir(parents=True, exist_ok=True)
-        work = place.with_name(f'.unfinished-{place.name}')
-        try:
+        with work_folder(place.parent) as folder:
+            work = folder / place.name
             yield work
-            _put(work, place, kept)
-        finally:
-            work.unlink(missing_ok=True)
+            with locked(place.parent):
+                _put(work, place, kept)
 
 
 def _put(work: Path, place: Path, kept: list[str]) -> None:

@@ -206,7 +206,7 @@ class ClosedLoop:
             ParameterError: the machine has no such coordinate, or there is no later state.
         """
         inside = self.times >= begin - self._period / 2.0
-        if not inside.any():
+        if np.count_nonzero(inside) < 2:  # the first one is that of the beginning
             raise ParameterError(f'no state after {begin:g} s')
         times, values = self.times[inside], self.coordinate(name)[inside]
         deviation = np.abs(values - values[0])

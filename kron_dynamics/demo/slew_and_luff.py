@@ -39,8 +39,9 @@ def slew_and_luff(model: RobotModel, start: ArrayLike) -> Motion:
     position, time = np.array(start, dtype=np.float64), 0.0
     times, positions, velocities = [time], [position], [np.zeros(model.n)]
     for joint, direction in _MOVES:
-        axis = direction * np.eye(model.n)[model.joint_names.index(joint)]
-        limit = VELOCITY_SHARE * float(np.abs(axis) @ model.velocity_limit)
+        k = model.joint_names.index(joint)
+        axis = direction * np.eye(model.n)[k]
+        limit = VELOCITY_SHARE * float(model.velocity_limit[k])
         moved = _trapezoid(DISTANCE[joint], limit, RATED_ACCELERATION[joint])
         for after, distance, speed in moved:
             times.append(time + after)

@@ -23,7 +23,7 @@ def inverse_dynamics(
 ) -> ScalarArray:
     """Return ``tau = M qdd + C* (qd (x) qd) + g``, shape (n,), N m or N, without friction.
 
-    [T] eqs. (92), (96), (100).
+    [T] eqs. (92), (96), (100); phi + tau of [P] eqs. (1), (3).
 
     Args:
         model: the robot.

@@ -43,7 +43,7 @@ class Wrench(NamedTuple):
 def wrench_forces(model: RobotModel, q: ArrayLike, wrenches: Sequence[Wrench]) -> ScalarArray:
     """Return f = sum J_i^T [n_i; R_i f_i], shape (n,), N m or N.
 
-    [P] eqs. (4), (28), (31), [N] eq. (56).
+    [P] eqs. (2), (4), (28), (31), [N] eq. (56).
 
     The wrenches on each body are first reduced to its mass centre, n_i and f_i, in its own axes;
     R_i is the rotation from these into base axes. Wrenches on the base have no effect.

@@ -15,8 +15,8 @@ _QUARTER = (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21)
 _DOUBLING = (0.6931471803691238, 1.9082149292705877e-10)
 # Largest angle, rad, up to which the parts of pi/2 are accurate enough.
 _FARTHEST = 1e6
-# Lower bound of arguments of the exponential, which underflows there.
-_VANISHED = -750.0
+# Bounds of arguments of the exponential, which underflows and overflows there.
+_VANISHED, _OVERFLOWN = -750.0, 710.0
 # Taylor coefficients, highest power first.
 _SINE = [(-1.0) ** k / math.factorial(2 * k + 1) for k in range(9, 0, -1)]
 _COSINE = [(-1.0) ** k / math.factorial(2 * k) for k in range(9, 1, -1)]
@@ -102,7 +102,10 @@ def _near_zero(x: Any, low: Any) -> tuple[Any, Any]:
 def _rest_of_exponential(x: Any) -> tuple[Any, Any]:
     """Return e and n with exp(x) = (1 + e) 2^n."""
     is_float = isinstance(x, float)
-    x = max(x, _VANISHED) if is_float else np.maximum(x, _VANISHED)
+    if is_float and math.isnan(x):
+        return x, 0.0
+    least, largest = (max, min) if is_float else (np.maximum, np.minimum)
+    x = largest(least(x, _VANISHED), _OVERFLOWN)
     turns = x / _DOUBLING[0]
     doublings: Any = float(round(turns)) if is_float else np.rint(turns)
     high, low = x - doublings * _DOUBLING[0], doublings * _DOUBLING[1]
@@ -116,5 +119,8 @@ def _rest_of_exponential(x: Any) -> tuple[Any, Any]:
 
 def _scaled(value: Any, doublings: Any) -> Any:
     if isinstance(doublings, float):
-        return math.ldexp(value, int(doublings))
+        try:
+            return math.ldexp(value, int(doublings))
+        except OverflowError:  # as in an array
+            return math.inf
     return np.ldexp(value, doublings.astype(np.int64))

@@ -121,13 +121,13 @@ def test_joint_to_hold_that_the_robot_lacks_is_named(arm_motion, make_bag, descr
 
 
 def test_efforts_that_are_nan_are_left_out(
-    tmp_path, make_bag, arm, make_motion, described, capsys, monkeypatch
+    make_bag, arm, make_motion, described, capsys, monkeypatch
 ):
     time = 5.0 + np.arange(0.0, 12.0, 0.01)
     motion = make_motion(arm, time, (0.3, 0.2, 0.4), (0.8, 0.5, 0.2), (2.1, 1.7, 2.6))
     motion.effort[200:300, 1] = np.nan
     bag = record(make_bag, motion)
-    output = tmp_path / 'out'
+    recorded, output = sorted(bag.iterdir()), bag / 'out'
     output.mkdir()
     (output / 'described_identified.yaml').write_text('edited')
     arguments = [bag, '--urdf', described, '--output', output, *BASIC]
@@ -151,6 +151,9 @@ def test_efforts_that_are_nan_are_left_out(
     assert main(['identify', *map(str, arguments)]) == 0
     assert {path: path.read_bytes() for path in before} == before
     assert (output / 'described_identified_identified.urdf').exists()
+    # Results in the folder of the bag are no part of it.
+    summary = json.loads((output / 'identification.json').read_text(encoding='utf-8'))
+    assert [file['name'] for file in summary['files']] == [*map(str, [urdf, *recorded])]
 
 
 @pytest.fixture

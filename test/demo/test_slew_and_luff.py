@@ -89,6 +89,12 @@ def test_a_way_too_short_for_the_speed_has_no_cruise(model):
     assert len(motion.times) == 1 + 2 * 3  # top, stop and the end of the rest of each move
 
 
+def test_velocity_limits_of_other_joints_do_not_matter(model, motion):
+    limits = [np.inf, *model.velocity_limit[1:]]
+    free = slew_and_luff(replace(model, velocity_limit=np.array(limits)), START)
+    np.testing.assert_array_equal(free.times, motion.times)
+
+
 def test_the_machine_can_follow_it_with_the_configured_share_of_its_efforts(motion):
     robot = load(STACKER)
     check_trajectory(motion.trajectory(), robot, effort_limit=0.9 * robot.model.effort_limit)

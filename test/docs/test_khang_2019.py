@@ -36,6 +36,8 @@ def generator() -> Iterator[Any]:
 def test_page_is_what_its_generator_writes(generator: Any) -> None:
     committed = (PAPERS / 'khang-2019.md').read_text(encoding='utf-8')
     assert generator.page() == committed, 'make it again: python -m khang_2019 in docs/papers'
+    # States and parameters are not typed beside the numbers that they give.
+    assert re.findall(r'\d\.\d', generator.words.ROBOT) == []
 
 
 def test_statements_hold_exactly(generator: Any) -> None:

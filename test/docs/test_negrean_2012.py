@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import pydoc
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from equation_index.papers import PAPERS as KNOWN
 from equation_index.papers import numbers
 from paper_pages import (
     PAPERS,
@@ -87,6 +89,17 @@ def test_every_printed_form_is_wrong_and_every_right_one_exact(generator: Any, a
     for row in rows:
         assert row.right_error == 0, row.equation
         assert row.printed_error > 0.01, row.equation
+
+
+def test_the_index_of_equations_has_every_correction(generator: Any, arm: Any) -> None:
+    rows = [row.equation.split(', ') for row in generator.misprints.misprints(arm)]
+    counts = Counter(name.strip('()') for names in rows for name in names)
+    several = {number for number, count in counts.items() if count > 1}
+    assert several == {'6', '14'}
+    for number in counts:
+        note = KNOWN['N'].note(KNOWN['N'].corrected, number)
+        # A semicolon or 'or' between two corrections.
+        assert number not in several or len(re.split('; |, or ', note)) == counts[number], note
 
 
 def test_every_reading_is_wrong_and_what_is_right_is_exact(generator: Any, arm: Any) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import importlib
 import pydoc
+import re
 import types
 from collections.abc import Iterator
 from typing import Any
@@ -71,6 +72,8 @@ def checks(generator: Any, at: Any) -> list[Any]:
 def test_page_is_what_its_generator_writes(generator: Any) -> None:
     committed = (PAPERS / 'parsa-2007.md').read_text(encoding='utf-8')
     assert generator.page() == committed, 'make it again: python -m parsa_2007 in docs/papers'
+    # States and parameters are not typed beside the numbers that they give.
+    assert re.findall(r'multiplier \d', generator.words.TREE) == []
 
 
 def test_every_equation_is_tried_and_holds(checks: list[Any]) -> None:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -158,6 +159,8 @@ def test_symmetrised_form_is_half_of_both_columns(stacker: Any) -> None:
 def test_page_is_what_its_generator_writes(generator: Any) -> None:
     committed = (PAPERS / 'tuan-2019.md').read_text(encoding='utf-8')
     assert generator.page() == committed, 'make it again: python -m tuan_2019 in docs/papers'
+    # States and parameters are not typed beside the numbers that they give.
+    assert re.findall(r'= \[?-?\d|\d/\d', generator.MOTIONS) == []
 
 
 def test_every_printed_form_is_wrong_and_every_right_one_exact(generator: Any) -> None:

@@ -159,7 +159,7 @@ def _robot() -> list[str]:
         f'{what}, $A = {a:g}$' for what in ('(69)', 'with axial force') for a in machine.AMPLITUDES
     ]
     return [
-        words.ROBOT,
+        words.ROBOT.format(**dict(zip(('q', 'qd', 'qdd'), machine.STATE, strict=True))),
         table(('link', *(rf'$\mathbf{{{name}}}_L$' for name in 'MDKh')), rows),
         words.SWING.format(omega=f'{machine.natural_frequency():.4f}'),
         table((r'$\Omega$, rad/s', *columns), margins),

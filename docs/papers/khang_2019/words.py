@@ -173,7 +173,7 @@ ROBOT = r"""
 `urdf/flexible_manipulator.urdf` with `config/flexible_manipulator_flexible.yaml` describes this
 link as a robot, `kron_dynamics.load(urdf, flexible=yaml)`. Its `linearize` uses the general
 recursion over the tree of bodies, not (68)-(71). Largest differences relative to the largest
-entry, 0 if below the rounding error, at $q = 0.6$, $\dot{q} = 2.3$, $\ddot{q} = -1.1$:
+entry, 0 if below the rounding error, at $q = {q:g}$, $\dot{{q}} = {qd:g}$, $\ddot{{q}} = {qdd:g}$:
 """
 
 SWING = r"""

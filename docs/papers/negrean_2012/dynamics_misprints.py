@@ -47,6 +47,9 @@ def of_bodies() -> list[Misprint]:
     rest = (field * (field @ PLANAR)).sum() / 2  # half the integral of the squared jerk
     square, Iw, Pw = W @ W, INERTIA @ W, PLANAR @ W
     last = square * (W @ cross(WD, Pw)) + square**2 * (W @ Iw) / 2
+    spin = W @ WD
+    free = 2 * square * (WD @ PLANAR @ WD) + (WD @ WD) * (W @ Pw) / 2 + last
+    free += sympy.Rational(9, 2) * spin**2 * np.trace(PLANAR) - 7 * spin * (WD @ Pw)
     complete = body_second_order_acceleration_energy(0, INERTIA, NONE, W, WD, NONE)
     moment = INERTIA @ WD
     return [
@@ -68,8 +71,8 @@ def of_bodies() -> list[Misprint]:
             r'\dot{\omega})(\omega I_p \dot{\omega})$ and the last two terms',
             PAPER,
             r'$E_A^{(2)}$ with $\ddot{\omega} = 0$',
-            abs(2 * (WD @ W) * (W @ moment) + last - rest),
-            abs(complete - rest),
+            abs(2 * spin * (W @ moment) + last - rest),
+            abs(free - rest) + abs(complete - rest),
         ),
         Misprint(
             '(54)',

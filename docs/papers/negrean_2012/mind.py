@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Equations of [N] (1)-(45) that are correct but easily misread."""
+"""Equations of section 2 of [N] that are correct but easily misread."""
 
 from __future__ import annotations
 

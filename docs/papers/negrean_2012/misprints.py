@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Misprints of [N] (1)-(45), with their errors."""
+"""Misprints of section 2 of [N], with their errors."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from shared.vectors import Row
 from . import loops, machines, mind, mind_more, misprints, quaternions, trees, vectors, words
 from .loop import FREE, Loop
 from .quaternions import Wrist
-from .tree import GRAVITY, JOINTS, LINKS, State
+from .tree import GRAVITY, JOINTS, LINKS, MULTIPLIER, State
 from .trees import Matrices
 
 _MIND = ('where', 'misread as', 'meaning', 'compared', 'error misread', 'error right')
@@ -63,7 +63,7 @@ def _tree(state: State) -> list[str]:
         'links': ', '.join(name.removeprefix('to_') for name in state.model.joint_names),
     }
     return [
-        words.TREE.format(bodies=len(rows), n=state.n),
+        words.TREE.format(bodies=len(rows), n=state.n, k=MULTIPLIER),
         table(titles, rows),
         words.STATE.format(**given),
     ]

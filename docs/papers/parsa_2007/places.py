@@ -126,7 +126,7 @@ class Bodies:
     def inertia_forces(self, q: Any, qd: Any, qdd: Any) -> Any:
         """Return d/dt(dT/dqd) - dT/dq, the left-hand side of Lagrange's equation.
 
-        [P] eqs. (1), (3).
+        [P] eq. (3).
         """
         changes = rate(lambda t: self.momentum(q + qd * t + qdd * t * t / 2, qd + qdd * t))
         return changes - slope(lambda x: self.kinetic_energy(x, qd), q)

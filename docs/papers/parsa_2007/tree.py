@@ -15,7 +15,7 @@ import kron_dynamics as kd
 
 GRAVITY = (0.6, -1.2, -9.4)
 # Parent, type, origin and axis of each joint (rational unit vector); mass, centre of mass and
-# inertia of its link. The finger mimics the slide with multiplier 0.5.
+# inertia of its link.
 _LINKS = {
     'waist': ('base', 'continuous', '0 0 0.4', '0 0 1')
     + (3, '0.1 -0.2 0.3', (0.4, 0.5, 0.3, 0.02, -0.03, 0.05)),
@@ -30,7 +30,9 @@ _LINKS = {
     'tail': ('waist', 'continuous', '-0.3 0.2 0.1', '0.8 0.6 0')
     + (2.5, '-0.4 0.1 0.2', (0.3, 0.2, 0.4, 0.05, 0.02, -0.04)),
 }
-MIMIC = {'finger': '<mimic joint="to_slide" multiplier="0.5"/>'}
+# The finger mimics the slide.
+MULTIPLIER = 0.5
+MIMIC = {'finger': f'<mimic joint="to_slide" multiplier="{MULTIPLIER}"/>'}
 # By joint: parent, link, axis, and whether it is prismatic.
 JOINTS: Mapping[str, tuple[str, str, str, bool]] = {
     f'to_{link}': (given[0], link, given[3], given[1] == 'prismatic')

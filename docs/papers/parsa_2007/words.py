@@ -101,7 +101,7 @@ TREE = r"""
 ## The tree
 
 {bodies} bodies with {n} coordinates and no symmetry, described as a URDF; the finger mimics the
-slide with multiplier 0.5. Axes are rational unit vectors, and all sines and cosines at the state
+slide with multiplier {k:g}. Axes are rational unit vectors, and all sines and cosines at the state
 are rational, so that everything below is exact: an error of 0 is exactly 0. SI units.
 """
 

@@ -16,13 +16,18 @@ from kron_dynamics.symbolic import SymbolicRobot
 from . import equations, frames, motion, theorems
 from .relation import Relation
 from .stacker import (
+    C2,
+    C3,
     LETTERS,
+    S2,
+    S3,
     Q,
     State,
     a3,
     d2,
     in_letters,
     load_stacker,
+    q4,
     simplified,
     tex,
     with_products,
@@ -64,10 +69,10 @@ MOTIONS = """\
 
 Frame a is frame 0, b that of the boom, c that of a grab on frame 3, which [T] does not have:
 without its joint, a fourth one with oblique axis, terms of relative motion would be zero.
-Everything is evaluated at one state in exact rational numbers: $q_1 = 2$ m, $S_2 = 3/5$,
-$C_2 = 4/5$, $S_3 = 5/13$, $C_3 = 12/13$, $S_4 = 8/17$, $C_4 = 15/17$,
-$\\dot{\\mathbf{q}} = [1/2, -1/3, 1/4, -2/5]^T$, $\\ddot{\\mathbf{q}} = [1/5, 2/3, -1/2, 3/7]^T$,
-with the numbers of the URDF. $\\mathbf{A}$ is $\\mathbf{A}_c^{(a)}$, and $\\mathbf{d}$ the
+Everything is evaluated at one state in exact rational numbers: $q_1 = {q1}$ m, $S_2 = {S2}$,
+$C_2 = {C2}$, $S_3 = {S3}$, $C_3 = {C3}$, $S_4 = {S4}$, $C_4 = {C4}$,
+$\\dot{{\\mathbf{{q}}}} = [{qd}]^T$, $\\ddot{{\\mathbf{{q}}}} = [{qdd}]^T$,
+with the numbers of the URDF. $\\mathbf{{A}}$ is $\\mathbf{{A}}_c^{{(a)}}$, and $\\mathbf{{d}}$ the
 position of c. The program's matrices are compared with derivatives of the position and of the
 direction cosines.
 """
@@ -120,7 +125,7 @@ def page() -> str:
         *_dynamics(symbolic),
         THEOREMS,
         statement_table([*theorems.products(), *theorems.derivatives()]),
-        MOTIONS,
+        _state(grab),
         statement_table(frames.motions(motion.Motion(grab))),
         RELATIONS,
         _relation_table(motion.relations(grab)),
@@ -130,6 +135,13 @@ def page() -> str:
         mind_table(_MORE, equations.right_but(state)),
     ]
     return page_of(parts)
+
+
+def _state(grab: State) -> str:
+    turned = (S2, C2, S3, C3, sympy.sin(q4), sympy.cos(q4))
+    numbers = dict(zip(('S2', 'C2', 'S3', 'C3', 'S4', 'C4'), grab.at(turned), strict=True))
+    qd, qdd = (', '.join(map(str, values)) for values in (grab.qd, grab.qdd))
+    return MOTIONS.format(q1=grab.at(Q[0]), qd=qd, qdd=qdd, **numbers)
 
 
 def _machine(symbolic: SymbolicRobot) -> list[str]:

@@ -16,6 +16,7 @@ from kron_dynamics.bag.campaigns.described_text import described_text
 from kron_dynamics.bag.campaigns.found_bags import FoundBag
 from kron_dynamics.bag.campaigns.jobs import Job, JobResult, finished, sweep
 from kron_dynamics.bag.outputs.provenance import LIBRARIES
+from kron_dynamics.bag.reading.storage_files import files_of
 
 Runner = Callable[[Sequence[Job]], Iterator[JobResult]]
 
@@ -53,7 +54,7 @@ def make_jobs(
 def _job(bag: FoundBag, module: str, common: Mapping[str, Any], folder: Path) -> Job:
     # Files are compared by size and modification time, as in build tools: bags are too large to
     # be hashed.
-    states = [(file.name, file.stat()) for file in bag.files()]
+    states = [(file.name, file.stat()) for file in files_of(bag.path)]
     recorded = [(name, status.st_size, status.st_mtime_ns) for name, status in states]
     depends = json.dumps([common, str(bag.path), recorded], sort_keys=True)
     task = {'version': __version__, 'bag': str(bag.path), 'options': common['options']}

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from kron_dynamics.bag.reading.storage_files import bare_name, pending_journal, storage_files
+from kron_dynamics.bag.reading.storage_files import bare_name, storage_files
 from kron_dynamics.exceptions import BagError
 
 
@@ -26,20 +26,13 @@ class FoundBag(NamedTuple):
     name: str
     path: Path
 
-    def files(self) -> list[Path]:
-        """Return the files of the bag, in a fixed order."""
-        if not self.path.is_dir():
-            stored = [self.path]
-        else:
-            stored = sorted([*storage_files(self.path), *self.path.glob('metadata.yaml')])
-        return [*stored, *filter(None, map(pending_journal, stored))]
-
 
 def find_bags(places: Sequence[str | Path], *, besides: Path | None = None) -> list[FoundBag]:
     """Return the bags at and below some paths, sorted by name.
 
     A folder with ``metadata.yaml`` is a bag, and so is a folder whose files are named after it, as
-    a killed recorder leaves it. Any other ``.mcap`` or ``.db3`` file is a bag by itself.
+    a killed recorder leaves it. Any other ``.mcap`` or ``.db3`` file is a bag by itself. Links are
+    followed, but no recording is taken twice.
 
     Args:
         places: paths of folders or bags.
@@ -48,40 +41,55 @@ def find_bags(places: Sequence[str | Path], *, besides: Path | None = None) -> l
     Raises:
         BagError: a path does not exist, or there is no bag at all.
     """
-    found: set[Path] = set()
-    folders = []
+    wholes = []
     for place in map(Path, places):
         if not place.exists():
             raise BagError(f"no bag or folder at '{place}'")
-        whole = place.resolve()
-        below = _below(whole, besides.resolve() if besides else None)
-        folders.append(whole.parent if below == [whole] else whole)
-        found |= set(below)
+        wholes.append(place.resolve())
+    seen = {besides.resolve()}.difference(wholes) if besides else set()
+    found, links = list[Path](), list[Path]()
+    for whole in wholes:
+        found += _below(whole, seen, links)
+    for link in links:  # behind them there may be more
+        found += _below(link, seen, links)
     if not found:
         raise BagError(f'no bag in {", ".join(str(place) for place in places)}')
-    root = Path(os.path.commonpath(folders))
-    bags = [FoundBag(path.relative_to(root).as_posix(), path) for path in found]
+    root = Path(os.path.commonpath([each.parent if _is_bag(each) else each for each in wholes]))
+    folders = {path.resolve() for path in found if path.is_dir()}
+    bags = [
+        FoundBag(path.relative_to(root).as_posix(), path)
+        for path in found
+        if path.is_dir() or path.resolve().parent not in folders
+    ]
     return sorted(bags)
 
 
-def _below(place: Path, besides: Path | None) -> list[Path]:
-    if place.is_file():
-        return [place]
-    if _is_bag(place):
+def _below(place: Path, seen: set[Path], links: list[Path]) -> list[Path]:
+    """Return the bags at and below a place that are not seen yet.
+
+    Links below it are added to a list for later: a bag has the name of its real place, if that is
+    searched, whatever links there are.
+    """
+    real = place.resolve()
+    if real in seen:
+        return []
+    seen.add(real)
+    if _is_bag(real):
         return [place]
     found = []
-    for entry in sorted(place.iterdir()):
-        if entry == besides or entry.name.startswith('.'):
-            continue
-        if entry.is_dir() and not entry.is_symlink():
-            found += _below(entry, besides)
-    return found + storage_files(place)
+    below = (each for each in place.iterdir() if each.is_dir() and not each.name.startswith('.'))
+    for entry in sorted([*below, *storage_files(place)]):
+        if entry.is_symlink():
+            links.append(entry)
+        else:
+            found += _below(entry, seen, links)
+    return found
 
 
-def _is_bag(folder: Path) -> bool:
-    """Return whether a folder is a bag of a recorder, closed properly or not."""
-    if (folder / 'metadata.yaml').exists():
+def _is_bag(path: Path) -> bool:
+    """Return whether a path is a file or a bag of a recorder, closed properly or not."""
+    if path.is_file() or (path / 'metadata.yaml').exists():
         return True
-    own = re.compile(rf'{re.escape(folder.name)}(_\d+)?')
-    stored = storage_files(folder)
+    own = re.compile(rf'{re.escape(path.name)}(_\d+)?')
+    stored = storage_files(path)
     return bool(stored) and all(own.fullmatch(bare_name(file)) for file in stored)

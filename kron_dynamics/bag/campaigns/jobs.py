@@ -10,7 +10,6 @@ analysed twice because the scheduler declared a worker lost and reassigned its j
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import re
@@ -25,6 +24,7 @@ from typing import Any
 
 from kron_dynamics.bag.outputs.earlier_files import move_others
 from kron_dynamics.exceptions import BagError
+from kron_dynamics.folder_locks import locked
 
 Process = subprocess.Popen[bytes]
 SUMMARY = 'summary.json'
@@ -115,28 +115,24 @@ def sweep(folder: Path) -> None:
 
 @contextlib.contextmanager
 def alone_in(folder: Path) -> Iterator[None]:
-    """Context that locks a folder against other campaigns on this machine.
+    """Context that locks the results of a campaign against other campaigns on this machine.
 
     Args:
-        folder: the folder, which exists.
+        folder: folder of the campaign, in which ``bags`` exists. Only that is locked: whoever
+            puts files into the folder itself locks it for a moment.
 
     Raises:
         BagError: another campaign has locked it.
     """
-    place = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        os.close(place)
-        raise BagError(
-            f"another campaign is at work in '{folder}': wait for it, or choose another --output"
-        ) from error
-    except OSError:  # the file system does not support locks
-        pass
-    try:
+    with contextlib.ExitStack() as held:
+        try:
+            held.enter_context(locked(folder / 'bags', waits=False))
+        except BlockingIOError as error:
+            raise BagError(
+                f"another campaign is at work in '{folder}': wait for it, or choose another "
+                '--output'
+            ) from error
         yield
-    finally:
-        os.close(place)
 
 
 def finished(job: Job) -> JobResult | None:

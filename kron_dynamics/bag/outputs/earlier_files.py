@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
 from kron_dynamics.bag.outputs.provenance import hashed
+from kron_dynamics.folder_locks import locked, work_folder
 
 OUTPUTS = 'outputs'  # key of the list in a record
-# Folder for the files of a run until all are complete.
-_WORK = '.unfinished'
 # Names and suffixes of files that an analysis writes.
 _USUAL = ('report.html', 'analysis.mcap')
 _SERIES = ('.csv', '.parquet')
@@ -55,17 +53,15 @@ def new_results(
         OSError: the files cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    work = folder / _WORK
-    shutil.rmtree(work, ignore_errors=True)  # left over from a killed process
-    work.mkdir()
-    try:
+    with work_folder(folder) as work:
         yield work
-        own = {
-            name for name in _unchanged(folder, record, mark) if not _is_any(folder / name, inputs)
-        }
-        _put(work, folder, record, notes, own, removes)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
+        with locked(folder):
+            own = {
+                name
+                for name in _unchanged(folder, record, mark)
+                if not _is_any(folder / name, inputs)
+            }
+            _put(work, folder, record, notes, own, removes)
 
 
 def outputs_of(folder: Path, names: Iterable[str]) -> list[dict[str, object]]:

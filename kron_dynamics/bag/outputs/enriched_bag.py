@@ -93,7 +93,7 @@ class EnrichedBag:
 
     def begin(self, replay: Replay) -> None:
         """Create the topics of a run, before its blocks are added."""
-        base = PREFIX + replay.run.topic
+        base = f'{PREFIX}/{replay.run.topic.lstrip("/")}'
         self._log = replay.run.log
         self._topics = []
         for quantity in quantities_of(replay):

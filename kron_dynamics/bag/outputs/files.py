@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Mapping
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -28,6 +29,8 @@ FORMATS = {
     'mcap': 'analysis.mcap: series as topics for PlotJuggler and Foxglove',
 }
 SUMMARY = 'summary.json'
+# Most bytes of a file's name without a number and a suffix; file systems allow 255 in all.
+_LONGEST = 230
 DEFAULT_FORMATS = ('html', 'csv')
 
 
@@ -142,7 +145,16 @@ def run_file_names(analysis: BagAnalysis) -> list[str]:
     """Return the file names of each run without suffix, made from its topic."""
     names: list[str] = []
     for run in analysis.runs:
-        stem = run.replay.run.topic.strip('/').replace('/', '.') or 'joint_states'
+        stem = _shortened(run.replay.run.topic.strip('/').replace('/', '.') or 'joint_states')
         same = sum(name == stem or name.startswith(f'{stem}~') for name in names)
         names.append(f'{stem}~{same + 1}' if same else stem)
     return names
+
+
+def _shortened(stem: str) -> str:
+    """Return a name that leaves room for a suffix; a hash tells names apart that begin alike."""
+    name = stem.encode(errors='surrogateescape')
+    if len(name) <= _LONGEST:
+        return stem
+    digest = f'-{hashlib.sha256(name).hexdigest()[:16]}'
+    return name[: _LONGEST - len(digest)].decode('utf-8', 'ignore') + digest

@@ -8,6 +8,7 @@ import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from importlib import metadata
+from itertools import chain
 from pathlib import Path
 
 import yaml
@@ -18,6 +19,7 @@ from kron_dynamics.bag.outputs.gain_lines import gain_lines
 from kron_dynamics.bag.outputs.json_values import json_text
 from kron_dynamics.bag.outputs.provenance import LIBRARIES, hashed
 from kron_dynamics.bag.outputs.text_tables import number, percent, table
+from kron_dynamics.bag.reading.storage_files import files_of
 from kron_dynamics.identification.description import beside_the_urdf, identified_urdf
 from kron_dynamics.identification.results import Identification, Residual
 from kron_dynamics.model.robot_model import RobotModel
@@ -118,10 +120,10 @@ def write_identification(
         f'{name}.urdf': description,
         f'{name}.yaml': yaml.safe_dump(beside_the_urdf(found), sort_keys=False),
     }
-    inputs = [each for bag in bags for each in (sorted(bag.rglob('*')) if bag.is_dir() else [bag])]
+    inputs = [urdf, *chain.from_iterable(map(files_of, bags))]
     summary = {
         'schema': SCHEMA,
-        'files': [asdict(hashed(path)) for path in (urdf, *inputs) if path.is_file()],
+        'files': [asdict(hashed(path)) for path in inputs if path.is_file()],
         'options': dict(options),
         'versions': {
             'kron_dynamics': __version__,

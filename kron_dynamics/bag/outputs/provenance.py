@@ -13,7 +13,7 @@ from pathlib import Path
 
 from kron_dynamics import __version__
 from kron_dynamics.bag.analysis import BagAnalysis
-from kron_dynamics.bag.reading.storage_files import pending_journal
+from kron_dynamics.bag.reading.storage_files import files_of
 
 LIBRARIES = ('numpy', 'scipy', 'rosbags')
 
@@ -55,16 +55,10 @@ def provenance_of(analysis: BagAnalysis, options: Mapping[str, object]) -> Prove
         analysis: the analysed bag.
         options: options of the analysis; files as paths.
     """
-    bag = analysis.contents.path
-    bag_files = (
-        sorted(each for each in bag.rglob('*') if each.is_file())
-        if bag.is_dir()
-        else [bag, *filter(None, [pending_journal(bag)])]
-    )
     named = [value for value in options.values() if isinstance(value, Path) and value.is_file()]
     texts = _recorded_texts(analysis)
     return Provenance(
-        (*map(hashed, (*bag_files, *named)), *texts),
+        (*map(hashed, (*files_of(analysis.contents.path), *named)), *texts),
         {name: _plain(value) for name, value in options.items()},
         {
             'kron_dynamics': __version__,

@@ -91,6 +91,19 @@ def storage_files(folder: Path) -> list[Path]:
     return sorted(files, key=lambda file: (len(_plain_name(file)), file.name))
 
 
+def files_of(bag: Path) -> list[Path]:
+    """Return the files that a recording consists of, in a fixed order.
+
+    Args:
+        bag: its folder, in which there may be other files, or its only file.
+    """
+    if not bag.is_dir():
+        stored = [bag]
+    else:
+        stored = sorted([*storage_files(bag), *bag.glob('metadata.yaml')])
+    return [*stored, *filter(None, map(pending_journal, stored))]
+
+
 def pending_journal(path: Path) -> Path | None:
     """Return the log or journal that has to be applied to an SQLite file; None if there is none.
 

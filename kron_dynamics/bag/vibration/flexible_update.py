@@ -14,6 +14,7 @@ import yaml
 
 from kron_dynamics.bag.vibration.modal_results import ModalContent, ModeContent
 from kron_dynamics.exceptions import BagError
+from kron_dynamics.messages import clipped
 from kron_dynamics.model.entries import read_description
 from kron_dynamics.model.flexible_description import read_flexible
 from kron_dynamics.modes import payload_map
@@ -80,7 +81,7 @@ def write_update(
     changes = _changes(old, new)
     for mode in seen:
         changes += _reached(mode, before[mode.name], now[mode.name])
-    header = [f'# {source.name}, updated with vibrations identified from a recording:']
+    header = [f'# {clipped(source.name)}, updated with vibrations identified from a recording:']
     header += [f'#   {line}' for line in changes]
     text = yaml.safe_dump({'flexible_links': new}, sort_keys=False, default_flow_style=None)
     path.write_text('\n'.join(header) + '\n' + text, encoding='utf-8')

@@ -50,7 +50,7 @@ def modal_content(robot: Robot, run: Run, frame: str, sources: Sequence[str]) ->
     predicted = predicted_modes(robot, middle, frame)
     hertz = predicted.omega / (2.0 * np.pi)
     modes: dict[int, ModeContent] = {}
-    looked = list[tuple[int, float, int]]()
+    looked = list[tuple[float, int, int]]()
     for group in groups_of(predicted.omega):
         within = [k for k in group if 0.0 < hertz[k] <= _HIGHEST_SHARE * rate]
         for k in group:
@@ -72,8 +72,8 @@ def modal_content(robot: Robot, run: Run, frame: str, sources: Sequence[str]) ->
             for place, k in enumerate(within):
                 other = _content(names[k], k, fit.modes[place], found[1], labels)
                 modes[k] = _better(modes[k], other)
-            looked.append((found[0].count, 2.0 * np.pi / found[0].spacing, fit.disturbed))
-    windows, length, disturbed = max(looked, default=(0, 0.0, 0))
+            looked.append((2.0 * np.pi / found[0].spacing, found[0].count, fit.disturbed))
+    length, windows, disturbed = max(looked, default=(0.0, 0, 0))  # of the slowest modes
     return ModalContent(
         tuple(modes[k] for k in sorted(modes)),
         windows,

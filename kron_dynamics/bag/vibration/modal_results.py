@@ -48,9 +48,9 @@ class ModalContent:
 
     Attributes:
         modes: modes in the order of the modal coordinates.
-        windows: number of windows used.
-        window: their length for the slowest modes, s.
-        disturbed: number of windows with a weight below 0.5, because of other excitation.
+        windows: number of windows used for the slowest modes; faster ones have more, shorter ones.
+        window: their length, s.
+        disturbed: number of these windows with a weight below 0.5, because of other excitation.
         pose: a pose of the record, at which a description is updated, shape (n_j,), rad or m.
         frame: link whose acceleration was used.
     """

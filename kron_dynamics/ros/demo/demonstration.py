@@ -174,11 +174,26 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _output_folder(wanted: Path | None) -> Path:
-    folder = wanted or Path('kron_dynamics_demo') / datetime.now().strftime('%Y-%m-%d_%H-%M-%S')
-    if folder.exists() and any(folder.iterdir()):
-        raise ParameterError(f"output folder '{folder}' is not empty")
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+    if wanted is None:
+        return _new_folder(datetime.now())
+    if wanted.exists() and any(wanted.iterdir()):
+        raise ParameterError(f"output folder '{wanted}' is not empty")
+    wanted.mkdir(parents=True, exist_ok=True)
+    return wanted
+
+
+def _new_folder(now: datetime) -> Path:
+    """Make a folder with the date and time; another one may be made in the same second."""
+    first = Path('kron_dynamics_demo') / now.strftime('%Y-%m-%d_%H-%M-%S')
+    folder, number = first, 1
+    while True:
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            number += 1
+            folder = first.with_name(f'{first.name}_{number}')
+        else:
+            return folder
 
 
 def _run(

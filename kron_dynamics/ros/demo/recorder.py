@@ -12,8 +12,10 @@ from typing import Any, NamedTuple
 from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
-from rosbags.rosbag2 import StoragePlugin, Writer
+from rosbags.rosbag2 import StoragePlugin, Writer, WriterError
 from rosbags.typesys import Stores, get_typestore
+
+from kron_dynamics.exceptions import BagError
 
 # Time without a message after which no more pending ones are expected, s.
 _SILENCE = 0.3
@@ -39,10 +41,16 @@ class BagRecorder:
         Args:
             node: node that subscribes; it must not be spun.
             path: folder of the bag; must not exist yet.
+
+        Raises:
+            BagError: the folder exists.
         """
         self._node = node
         self._store = get_typestore(Stores.LATEST)
-        self._writer = Writer(path, version=9, storage_plugin=StoragePlugin.MCAP)
+        try:
+            self._writer = Writer(path, version=9, storage_plugin=StoragePlugin.MCAP)
+        except WriterError as error:
+            raise BagError(f"'{path}' cannot be recorded: {error}") from error
         self._writer.open()
         self._connections: dict[str, Any] = {}
         self._topics: list[_Recorded] = []

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from kron_dynamics.bag.campaigns.found_bags import find_bags
+from kron_dynamics.bag.reading.storage_files import files_of
 
 
 def lay_out(root, *files):
@@ -23,7 +24,7 @@ def test_a_folder_that_a_recorder_made_is_one_bag(tmp_path):
     lay_out(tmp_path, 'collected/monday.mcap', 'collected/tuesday.mcap', 'collected/readme.txt')
     expected = ['collected/monday.mcap', 'collected/tuesday.mcap', 'run', 'unclosed']
     assert names(tmp_path) == expected
-    assert [len(bag.files()) for bag in find_bags([tmp_path])] == [1, 1, 3, 2]
+    assert [len(files_of(bag.path)) for bag in find_bags([tmp_path])] == [1, 1, 3, 2]
 
 
 def test_names_of_bags_may_have_dots(tmp_path):
@@ -57,3 +58,30 @@ def test_a_circle_of_links_ends(tmp_path):
     lay_out(tmp_path, 'a/x.mcap')
     (tmp_path / 'a' / 'again').symlink_to(tmp_path)
     assert names(tmp_path) == ['a/x.mcap']
+
+
+def test_links_lead_to_bags_elsewhere(tmp_path):
+    lay_out(tmp_path, 'disk/run/run_0.mcap', 'disk/deep/down/y.mcap', 'recordings/x.mcap')
+    here = tmp_path / 'recordings'
+    for link, target in (('last', 'run'), ('more', 'deep'), ('gone', 'nothing')):
+        (here / link).symlink_to(tmp_path / 'disk' / target)
+    assert names(here) == ['last', 'more/down/y.mcap', 'x.mcap']
+    assert names(here, besides=tmp_path / 'disk' / 'run') == ['more/down/y.mcap', 'x.mcap']
+    # Where a bag itself is searched, too, links to it change nothing.
+    found = ['disk/deep/down/y.mcap', 'disk/run', 'recordings/x.mcap']
+    assert names(tmp_path) == found == names(here, tmp_path / 'disk')
+
+
+def test_no_recording_is_taken_twice(tmp_path):
+    lay_out(tmp_path, 'run/metadata.yaml', 'run/run_0.mcap', 'x.mcap')
+    (tmp_path / 'again').symlink_to('run')
+    (tmp_path / 'first.mcap').symlink_to('run/run_0.mcap')
+    (tmp_path / 'last.mcap').symlink_to('x.mcap')
+    assert names(tmp_path) == ['run', 'x.mcap']
+    assert names(*tmp_path.rglob('*')) == names(tmp_path, tmp_path / 'run') == ['run', 'x.mcap']
+    assert names(tmp_path / 'run', tmp_path / 'run' / 'run_0.mcap') == ['run']
+
+
+def test_the_folder_of_the_results_may_be_that_of_the_recordings(tmp_path):
+    lay_out(tmp_path, 'x.mcap', 'bags/x.mcap/analysis.mcap')
+    assert names(tmp_path, besides=tmp_path) == ['x.mcap']

@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+from contextlib import ExitStack
 
 import pytest
 
@@ -29,10 +31,10 @@ def write(folder, *, options=None, **texts):
     return notes
 
 
-def texts_in(folder):
+def texts_in(folder, hidden=True):
     return {
         path.name: path.read_text()
-        for path in sorted(folder.rglob('*'))
+        for path in sorted(folder.rglob('*') if hidden else folder.iterdir())
         if path.is_file() and path.name != RECORD
     }
 
@@ -105,11 +107,31 @@ def test_results_of_other_names_stay_where_names_depend_on_the_inputs(tmp_path):
     assert texts_in(tmp_path) == {'a_report': '2', 'a_table': '1', 'b_report': '2'}
 
 
+@pytest.mark.parametrize('last', [0, 1])
+def test_of_runs_at_the_same_time_the_last_one_has_its_results_whole(tmp_path, last):
+    write(tmp_path, report='before', table='before')
+    runs = [ExitStack(), ExitStack()]
+    notes = []
+    works = [run.enter_context(new_results(tmp_path, RECORD, notes)) for run in runs]
+    for text, work in enumerate(works):
+        (work / 'report').write_text(str(text))
+    for text in (1 - last, last):
+        with runs[text]:
+            (works[text] / 'series').write_text(str(text))
+            record = {OUTPUTS: outputs_of(works[text], ('report', 'series'))}
+            (works[text] / RECORD).write_text(json.dumps(record))
+        assert texts_in(tmp_path, hidden=False) == {'report': str(text), 'series': str(text)}
+    assert len(list(tmp_path.iterdir())) == 3 and notes == []
+
+
 def test_what_a_killed_run_has_left_goes(tmp_path):
-    (tmp_path / '.unfinished').mkdir()
-    (tmp_path / '.unfinished' / 'half').touch()
-    write(tmp_path, report='1')
-    assert texts_in(tmp_path) == {'report': '1'}
+    with new_results(tmp_path, RECORD, []) as work:
+        (work / 'half').touch()
+        left = work.with_name(f'{work.name[:-1]}{"ab"[work.name[-1] == "a"]}')
+        shutil.copytree(work, left)  # nobody has locked the copy
+    (tmp_path / 'half').unlink()
+    assert write(tmp_path, report='1') == []
+    assert texts_in(tmp_path) == {'report': '1'} and not left.exists()
 
 
 def test_a_folder_that_is_replaced_passes_on_what_is_not_its_own(tmp_path):

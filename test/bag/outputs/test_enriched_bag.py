@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from rosbags.highlevel import AnyReader
@@ -90,6 +92,15 @@ def test_mcap_reads_it_with_its_definitions(analysis, path):
     assert summary.statistics.message_end_time == times[-1]
     for name in ('sensor_msgs/msg/JointState', 'geometry_msgs/msg/AccelStamped'):
         assert schemas[name].encoding == 'ros2msg' and b'Header header' in schemas[name].data
+
+
+def test_topics_without_a_slash_at_the_start_have_it_here(analysis, tmp_path):
+    replay = analysis.runs[0].replay
+    with EnrichedBag(tmp_path / 'analysis.mcap') as bag:
+        bag.begin(replace(replay, run=replace(replay.run, topic='joint_states')))
+    with AnyReader([tmp_path / 'analysis.mcap']) as reader:
+        topics = {connection.topic for connection in reader.connections}
+    assert len(topics) > 5 and all(topic.startswith(f'{TOPICS}/') for topic in topics)
 
 
 def test_nothing_is_left_of_a_file_that_failed(analysis, tmp_path):

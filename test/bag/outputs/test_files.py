@@ -7,6 +7,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+import shutil
 from dataclasses import replace
 from importlib import metadata
 
@@ -67,6 +68,19 @@ def test_summary_says_what_was_analysed_and_how(analysis, arm_urdf, tmp_path):
     assert summary['schema'] == 1
     assert summary['versions']['kron_dynamics'] == kd.__version__
     assert summary['versions']['rosbags'] == metadata.version('rosbags')
+
+
+def test_results_in_the_folder_of_the_bag_are_no_inputs(analysis, tmp_path):
+    bag = shutil.copytree(analysis.contents.path, tmp_path / 'bag')
+    recorded = [str(path) for path in sorted(bag.iterdir())]
+    of_bag = replace(analysis, contents=replace(analysis.contents, path=bag))
+    summaries = []
+    for folder in (bag, bag / 'results', bag, bag / 'results'):
+        write_files(of_bag, folder, ['mcap'])
+        summaries.append((folder / 'summary.json').read_bytes())
+    assert len(set(summaries)) == 1
+    files = json.loads(summaries[0])['files']
+    assert [file['name'] for file in files] == [*recorded, '/robot_description']
 
 
 def test_summary_lists_what_was_written_with_it(analysis, tmp_path):
@@ -225,6 +239,13 @@ def test_runs_have_files_of_their_own(analysis):
     assert names[0] == 'pd.joint_states'
     assert len(set(names)) == len(topics)
     assert not any('/' in name for name in names)
+    # File systems have a limit, in bytes; the suffix counts, too.
+    topics = [f'/{"ö" * k}/{end}/joint_states' for k in (100, 120, 250) for end in 'ab']
+    names = run_file_names(replace(analysis, runs=tuple(map(named, topics * 2))))
+    assert len(set(names)) == 12
+    assert max(len(f'{name}.parquet'.encode()) for name in names) <= 255
+    assert names[:2] == [f'{"ö" * 100}.{end}.joint_states' for end in 'ab']
+    assert names[4].startswith('ö' * 50)
 
 
 def test_formats_say_what_they_are(analysis, tmp_path):

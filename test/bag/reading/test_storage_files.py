@@ -15,8 +15,8 @@ from bag_damage import damages, write_bag
 from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 
-from kron_dynamics.bag.campaigns.found_bags import FoundBag
 from kron_dynamics.bag.reading.reader import read_bag
+from kron_dynamics.bag.reading.storage_files import files_of
 from kron_dynamics.exceptions import BagError
 
 # Writes as a recorder does, and is killed before it has closed the file.
@@ -147,10 +147,10 @@ def test_a_damaged_log_or_file_is_an_error_or_told_and_stays_as_it_is(file, dama
 
 
 def test_a_log_belongs_to_the_bag_of_a_campaign(file):
-    assert len(FoundBag('bag', file.parent).files()) == 2
+    assert len(files_of(file.parent)) == 2
     recorder_killed(file, 'wal')
     for path in (file, file.parent):
-        assert file.with_name('bag.db3-wal') in FoundBag('bag', path).files()
+        assert file.with_name('bag.db3-wal') in files_of(path)
 
 
 def compressed_bag(folder, arm, mode, plugin):

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 import numpy as np
@@ -39,7 +40,9 @@ def test_the_comment_has_the_numbers_of_the_file_and_names_what_is_not_matched(t
         'modes': {'v': 2, 'w': 1},
         'damping': 'stiffness_proportional',
     }
-    source, path = tmp_path / 'old.yaml', tmp_path / 'new.yaml'
+    # The name of the description is not UTF-8, and has a line of its own: both are escaped.
+    source = tmp_path / os.fsdecode(b'\xc3\xb6ld\xe4\nflexible_links: 1 #.yaml')
+    path = tmp_path / 'new.yaml'
     source.write_text(yaml.safe_dump(links))
     seen = {'boom/v1': (1.1, 0.01), 'boom/v2': (1.2, 0.1), 'boom/w1': (0.9, 0.03)}
     before, modes = predicted(links), []
@@ -47,7 +50,9 @@ def test_the_comment_has_the_numbers_of_the_file_and_names_what_is_not_matched(t
         identified = (scale * before[name][0], 0.01, ratio, (ratio, ratio))
         modes.append(ModeContent(name, *before[name], *identified, 9.0, (), 'seen'))
     lines = write_update(path, source, ModalContent(tuple(modes), 1, 1.0, 0, POSE, TIP), bending)
-    assert [f'#   {line}' for line in lines] == path.read_text().splitlines()[1 : 1 + len(lines)]
+    first, *comments = path.read_text().splitlines()[: 1 + len(lines)]
+    assert first.startswith(r'# öld\udce4\nflexible_links: 1 #.yaml, updated ')
+    assert comments == [f'#   {line}' for line in lines]
     after = predicted(path)
     for mode in modes:
         (told,) = (line for line in lines if line.startswith(mode.name) and ' Hz' in line)

@@ -228,3 +228,14 @@ def test_the_updated_description_has_the_identified_modes(model, truth, found_wi
 
 def test_modes_far_apart_are_looked_for_apart():
     assert groups_of(np.array([1.0, 10.0, 1.5, 30.0, 18.0])) == [[0, 2], [1, 4], [3]]
+
+
+def test_windows_are_told_of_the_slowest_modes():
+    links = STACKER.description()
+    links['flexible_links']['boom']['bending_stiffness']['v'] *= 20.0
+    model = kd.loads(STACKER.urdf, flexible=links)
+    content = modal_content(model, swung(1.0, 1, 30.0), TIP, SOURCES)
+    slow, fast = sorted(mode.predicted_frequency for mode in content.modes)
+    assert fast > 3.0 * slow  # they are looked for apart, with other windows
+    assert content.window == pytest.approx(8.0 / slow, rel=0.1)
+    assert 1 <= content.windows <= 30.0 / content.window

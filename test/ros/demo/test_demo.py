@@ -262,3 +262,14 @@ def test_an_output_folder_that_is_in_use_is_refused(begin, tmp_path):
     assert process.returncode == 1
     (line,) = errors.splitlines()
     assert 'is not empty' in line
+
+
+def test_demonstrations_that_start_in_the_same_second_have_folders_of_their_own(
+    ros, tmp_path, monkeypatch
+):
+    from kron_dynamics.ros.demo.demonstration import _output_folder
+
+    monkeypatch.chdir(tmp_path)
+    folders = {_output_folder(None) for _ in range(5)}
+    assert len(folders) == 5 and all(folder.is_dir() for folder in folders)
+    assert {folder.parent.name for folder in folders} == {'kron_dynamics_demo'}

@@ -12,6 +12,7 @@ import rclpy
 from sensor_msgs.msg import JointState
 
 from kron_dynamics.bag import read_bag
+from kron_dynamics.exceptions import BagError
 
 pytestmark = pytest.mark.ros
 COUNT = 400
@@ -32,6 +33,13 @@ def recording(ros, tmp_path):
     yield recorder, publisher
     for each in (node, sender):
         each.destroy_node()
+
+
+def test_the_bag_of_another_one_is_no_place_for_a_recording(recording, tmp_path):
+    from kron_dynamics.ros.demo.recorder import BagRecorder
+
+    with pytest.raises(BagError, match=r"bag' cannot be recorded: .*exists"):
+        BagRecorder(recording[0], tmp_path / 'bag')
 
 
 def publish(publisher, count):

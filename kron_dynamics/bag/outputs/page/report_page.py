@@ -137,17 +137,23 @@ def _facts(facts: Sequence[Fact]) -> str:
 def _table(table: ResultTable) -> str:
     head, *rows = table.rows
     width = max(len(row) for row in table.rows)
+    units = [k for k, title in enumerate(head) if title == 'unit']
 
     def cells(row: Sequence[str], kind: str) -> str:
         full = [*row, *([''] * (width - len(row)))]
-        texts = (escape(typeset(text.replace('+/-', '±'))) for text in full)
-        return ''.join(f'<{kind}>{text}</{kind}>' for text in texts)
+        # Other cells may be names.
+        texts = (typeset(text) if k in units else _signed(text) for k, text in enumerate(full))
+        return ''.join(f'<{kind}>{escape(text)}</{kind}>' for text in texts)
 
     body = ''.join(f'<tr>{cells(row, "td")}</tr>' for row in rows)
     return (
         f'<div class="table"><table><caption>{escape(table.title)}</caption>'
         f'<thead><tr>{cells(head, "th")}</tr></thead><tbody>{body}</tbody></table></div>'
     )
+
+
+def _signed(text: str) -> str:
+    return text.replace('+/- ', '± ', 1) if text.startswith('+/- ') else text
 
 
 def _provenance(provenance: Provenance) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -151,6 +152,19 @@ def test_tables_are_those_of_the_report(analysis, page):
             for cell in row:
                 assert cell.replace('^2', '²').replace('^3', '³').replace('+/-', '±') in text
     assert 'clock jumped back 1 times' in text
+
+
+def test_names_that_look_like_units_stay_as_they_are(analysis, tmp_path):
+    run = analysis.runs[0]
+    names = ('um', 'arm^2 lift', 'a+/-b')
+    joints = [replace(joint, name=name) for joint, name in zip(run.joints, names, strict=True)]
+    joints[0] = replace(joints[0], effort_rms=1e-5, recomputed_rms=1e-5)
+    named = replace(analysis, runs=(replace(run, joints=tuple(joints)),))
+    write_files(named, tmp_path, ['html'])
+    cells = Page(tmp_path / 'report.html').cells
+    rows = [cells[k : k + 2] for k, cell in enumerate(cells) if cell in names]
+    # Efforts, their terms and external efforts; the units of the first joint are set.
+    assert rows == [['um', 'µN m'], ['arm^2 lift', 'N m'], ['a+/-b', 'N']] * 3
 
 
 def test_names_are_text_whatever_they_are(make_bag, arm_motion, arm_urdf, tmp_path):
