@@ -12,6 +12,7 @@ import numpy as np
 from kron_dynamics.bag.reading.block_decoding import SECOND, BlockDecoder, numbers_of, stamps_of
 from kron_dynamics.bag.reading.joint_mapping import JointMapping
 from kron_dynamics.bag.reading.joint_states import JointStates, JointTable
+from kron_dynamics.bag.reading.recording_order import recording_order
 from kron_dynamics.bag.reading.spool import Spool
 from kron_dynamics.joint_state_layout import STAMP, JointStateLayout, joint_state_layout
 from kron_dynamics.typing import BoolArray, ByteArray, FloatArray, IntArray
@@ -76,7 +77,9 @@ class JointStateDecoder(BlockDecoder):
         tables.sort(key=lambda table: int(table.index[0]))
         # Up to here indices count undecodable messages, too.
         states = JointStates(log_time, stamp, tuple(tables)).taken(decoded)
-        return states.by_log_time(), len(self._undecodable)
+        by_time = recording_order(states.log_time)
+        states = states if by_time is None else states.sorted_by(by_time)
+        return states, len(self._undecodable)
 
     def _decode_rows(self, rows: ByteArray, index: IntArray) -> None:
         for _ in range(_LAYOUTS):

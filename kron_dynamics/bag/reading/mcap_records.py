@@ -143,8 +143,3 @@ def text_at(data: bytes, at: int) -> str:
     """Return the length-prefixed text at an offset."""
     (length,) = _LENGTH.unpack_from(data, at)
     return data[at + 4 : at + 4 + length].decode()
-
-
-def recording_time(found: FoundMessage) -> int:
-    """Return the time of recording of a message, in ns."""
-    return found[0]

@@ -23,6 +23,7 @@ from kron_dynamics.bag.reading.joint_mapping import JointMapping, NamesError
 from kron_dynamics.bag.reading.joint_state_decoding import JointStateDecoder
 from kron_dynamics.bag.reading.joint_states import JointStates
 from kron_dynamics.bag.reading.message_compression import decompressed, is_compressed
+from kron_dynamics.bag.reading.recording_order import recorder_epochs
 from kron_dynamics.bag.reading.storage_files import (
     STORAGE_SUFFIXES,
     is_closed,
@@ -139,6 +140,11 @@ def _read(
                 contents.accelerations[topic] = messages
         elif len(messages):
             found[topic] = messages
+            if set_back := int(recorder_epochs(messages.log_time)[-1]):
+                contents.notes.append(
+                    f"'{topic}': the recorder's clock was set back {set_back} times: messages are "
+                    'in the order of the file'
+                )
         if undecodable:
             contents.undecodable[topic] = contents.undecodable.get(topic, 0) + undecodable
     if found:

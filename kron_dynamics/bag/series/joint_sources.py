@@ -16,8 +16,9 @@ import numpy as np
 
 from kron_dynamics.bag.reading.joint_states import JointStates
 from kron_dynamics.bag.reading.reader import BagContents
+from kron_dynamics.bag.reading.recording_order import RESTART_STEP_NS, recorder_epochs
 from kron_dynamics.bag.samples import sample_period
-from kron_dynamics.bag.series.joint_log import QUANTITIES, RESTART_STEP_NS
+from kron_dynamics.bag.series.joint_log import QUANTITIES
 from kron_dynamics.exceptions import BagError
 from kron_dynamics.messages import listed
 
@@ -225,11 +226,12 @@ def _joined(parts: Mapping[str, JointStates]) -> JointStates:
         for table in states.tables
     ]
     stamps = np.concatenate([states.stamp for states in parts.values()])
-    return JointStates(
-        np.concatenate([states.log_time for states in parts.values()]),
-        stamps if whole else np.zeros_like(stamps),
-        tuple(tables),
-    ).by_log_time()
+    times = [states.log_time for states in parts.values()]
+    log_time = np.concatenate(times)
+    # Each topic shows by itself where the recorder's clock was set back.
+    epochs = np.concatenate([recorder_epochs(each) for each in times])
+    joined = JointStates(log_time, stamps if whole else np.zeros_like(stamps), tuple(tables))
+    return joined.sorted_by(np.lexsort((log_time, epochs)))
 
 
 def _period(states: JointStates) -> float:

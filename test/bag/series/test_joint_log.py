@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from joint_messages import Message, tables_of
 
+from kron_dynamics.bag.reading.recording_order import clock_epochs
 from kron_dynamics.bag.series import joint_log
-from kron_dynamics.bag.series.joint_log import clock_epochs
 from kron_dynamics.exceptions import BagError
 
 SECOND = 1_000_000_000
