@@ -156,11 +156,12 @@ def _spread(values: FloatArray) -> float:
 
 def _period(dt: FloatArray, stamped: FloatArray) -> float | None:
     """Return the period whose multiples the times are; None if stamps are as accurate."""
-    bound = _spread(dt - stamped) / NEARER
-    if bound < LEAST_OFF / NEARER:
-        return None
     usual = float(np.median(dt))
     if not usual > 0.0:
+        return None
+    # Velocities with a wrong factor scale all times: that is no error of the stamps.
+    bound = _spread(dt - stamped * (dt.sum() / stamped.sum())) / NEARER
+    if bound < LEAST_OFF / NEARER:
         return None
     for parts in range(1, MOST_PERIODS + 1):
         period = usual / parts

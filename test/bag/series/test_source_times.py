@@ -136,6 +136,22 @@ def test_good_stamps_stay() -> None:
     assert source_times(segment_of(late, q, qd, effort)) is None
 
 
+@pytest.mark.parametrize('factor', [1.0, 1.3, 180.0 / np.pi])
+def test_stamps_are_compared_with_a_clock_whatever_the_unit_of_velocities(factor: float) -> None:
+    """Velocities with a wrong factor scale all elapsed times alike."""
+    random = np.random.default_rng(6)
+    accurate = np.cumsum(0.01 + 3e-4 * random.standard_normal(3000))
+    q, qd, effort = motion(accurate)
+    q, qd = q + 1e-6 * random.normal(size=q.shape), qd + 1e-5 * random.normal(size=q.shape)
+    assert source_times(segment_of(accurate, q, factor * qd, effort)) is None
+    # A source that was polled is found all the same, and its true period with it.
+    stamps, index = polled(1e-3, 0.8e-3, 0.15)
+    q, qd, effort = motion(1e-3 * np.arange(index[-1] + 1))
+    signals = q[:, index], factor * qd[:, index], effort[:, index]
+    found = source_times(segment_of(stamps, *signals))
+    assert found is not None and found.period == pytest.approx(1e-3, rel=5e-5)
+
+
 def test_joints_that_are_recorded_apart_stay() -> None:
     stamps, index = republished(0.034, 1.0 / 30.0)
     signals = (signal[:, index] for signal in motion(0.034 * np.arange(index[-1] + 1)))
