@@ -58,7 +58,12 @@ class ChunkReader(McapReader):
             yield from super().messages(connections, start, stop)
             return
         wanted = {connection.id: connection for connection in connections}
-        chunks = [c for c in self.chunks if any(c.channel_count.get(key, 0) for key in wanted)]
+        # The counts are from the index of messages, which a file may lack.
+        chunks = [
+            chunk
+            for chunk in self.chunks
+            if not chunk.channel_count or not wanted.keys().isdisjoint(chunk.channel_count)
+        ]
         chunks.sort(key=lambda chunk: chunk.chunk_start_offset)
         if self.in_batches:
             yield from self._batches(chunks, wanted)
