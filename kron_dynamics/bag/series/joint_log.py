@@ -26,6 +26,8 @@ WALL_CLOCK = 10**17
 GAP_PERIODS = 5.0
 # Larger values are no motion and no effort of a machine: bits were flipped.
 LARGEST = 1e12
+# Positions are modulo one turn if all but a share OUTLIERS at either end are within ONE_TURN, rad.
+ONE_TURN, OUTLIERS = 2.0 * np.pi * 1.02, 1e-3
 _ROWS = 16_384  # rows of a table that are processed together
 _HELD = 16  # such parts after which the memory of file-backed tables is released
 QUANTITIES = ('position', 'velocity', 'effort')
@@ -136,8 +138,7 @@ def build_joint_log(
             for key in ((joint, quantity) for joint in joint_names for quantity in QUANTITIES)
         }
         for joint in unlimited:
-            samples = series[joint, 'position']
-            series[joint, 'position'] = Samples(samples.time, np.unwrap(samples.value))
+            series[joint, 'position'] = _unwrapped(series[joint, 'position'])
         segments += _split_into_segments(series, joint_names, epoch, dropped)
     firsts = np.searchsorted(epochs, np.arange(dropped.restarts + 1))
     delays = np.split(states.log_time - stamps, firsts[1:])
@@ -151,6 +152,20 @@ def build_joint_log(
         np.array([np.median(delay) for delay in delays], dtype=np.int64),
         stamped,
     )
+
+
+def _unwrapped(samples: Samples) -> Samples:
+    """Return positions that are reported modulo one turn as those of a continuous motion.
+
+    Positions over several turns are returned as they are: a fast joint may turn by more than half
+    a turn from sample to sample.
+    """
+    if not np.any(np.abs(np.diff(samples.value)) > np.pi):
+        return samples
+    least, largest = np.quantile(samples.value, (OUTLIERS, 1.0 - OUTLIERS))
+    if largest - least > ONE_TURN:
+        return samples
+    return Samples(samples.time, np.unwrap(samples.value))
 
 
 def _no_position(topic: str, states: JointStates, joint: str, dropped: DroppedSamples) -> str:
