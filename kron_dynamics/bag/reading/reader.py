@@ -34,6 +34,7 @@ from kron_dynamics.bag.reading.storage_files import (
 )
 from kron_dynamics.bag.samples import Progress
 from kron_dynamics.exceptions import BagError
+from kron_dynamics.joint_state_layout import XCDR1
 
 if TYPE_CHECKING:
     from kron_dynamics.bag.reading.mcap_storage import BagReader
@@ -58,6 +59,7 @@ class BagContents:
         robot_descriptions: distinct texts of each ``robot_description`` topic.
         robot_constraints: distinct texts of each ``robot_constraints`` topic.
         undecodable: number of messages of each topic whose bytes do not fit their type.
+        unread: notes about JointState topics without any message that can be decoded.
         notes: irregularities of the storage that a reader of the report should know.
     """
 
@@ -68,6 +70,7 @@ class BagContents:
     robot_descriptions: dict[str, list[str]] = field(default_factory=dict)
     robot_constraints: dict[str, list[str]] = field(default_factory=dict)
     undecodable: dict[str, int] = field(default_factory=dict)
+    unread: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
 
@@ -151,6 +154,14 @@ def _read(
             contents.notes.append(f"'{storage.name}' is read only up to an error: {error}")
     if unread and len(unread) == len(storages):
         raise unread[0]
+    _finish(decoders, contents)
+    if contents.joint_states:
+        mapping.check()
+    return contents
+
+
+def _finish(decoders: _Decoders, contents: BagContents) -> None:
+    """Add the decoded messages to the contents."""
     found: dict[str, JointStates] = {}
     for (topic, _), decoder in decoders.items():
         messages, undecodable = decoder.finish()
@@ -164,12 +175,20 @@ def _read(
                     f"'{topic}': the recorder's clock was set back {set_back} times: messages are "
                     'in the order of the file'
                 )
+        elif undecodable and isinstance(decoder, JointStateDecoder):
+            contents.unread[topic] = _unread(topic, undecodable, decoder.unknown_head)
+            contents.notes.append(contents.unread[topic])
         if undecodable:
             contents.undecodable[topic] = contents.undecodable.get(topic, 0) + undecodable
-    if found:
-        mapping.check()
     contents.joint_states.update(sorted(found.items(), key=lambda item: item[1].log_time[0]))
-    return contents
+
+
+def _unread(topic: str, count: int, head: bytes) -> str:
+    """Return a note about a topic of which no message can be decoded."""
+    return (
+        f"'{topic}' is not read: none of its {count} messages can be decoded, the first begins "
+        f'with {head.hex(" ") or "nothing"}, expected {XCDR1.hex(" ")} or 00 00 (XCDR1)'
+    )
 
 
 def _storages(path: Path) -> tuple[list[Path], list[str]]:

@@ -87,12 +87,14 @@ def require_joint_states(contents: BagContents, topics: Sequence[str]) -> None:
         BagError: there are none in the bag, or on a topic.
     """
     if not contents.joint_states:
-        raise BagError(f'no sensor_msgs/JointState messages in {contents.path}')
+        unread = ''.join(f'; {note}' for note in contents.unread.values())
+        raise BagError(f'no sensor_msgs/JointState messages in {contents.path}{unread}')
     for topic in topics:
         if topic not in contents.joint_states:
+            unread = f'; {contents.unread[topic]}' if topic in contents.unread else ''
             raise BagError(
                 f"no sensor_msgs/JointState messages on '{topic}' in {contents.path}; topics that "
-                f'have some: {", ".join(contents.joint_states)}'
+                f'have some: {", ".join(contents.joint_states)}{unread}'
             )
 
 
