@@ -89,6 +89,21 @@ def test_what_is_no_repeat_stays() -> None:
     q[1:], qd[1:] = 0.0, 0.0
     q[0], qd[0] = np.floor(0.003 * time / 1e-3) * 1e-3, 0.003
     assert source_times(segment_of(time, q, qd, effort)) is None
+    # Nor is it without the noise of efforts, and with a velocity that is rounded, too.
+    speed = 0.003 * (1.5 + np.cos(time))
+    q[0], qd[0] = np.floor(np.cumsum(speed) * 0.01 / 1e-3) * 1e-3, np.round(speed, 3)
+    assert source_times(segment_of(time, q, qd, 0.0 * effort)) is None
+
+
+def test_states_of_a_coarse_encoder_that_are_published_again_are_repeats() -> None:
+    """However often: the encoder would have changed by then."""
+    stamps, index = republished(0.04, 0.004)
+    q, qd, effort = motion(0.04 * np.arange(index[-1] + 1))
+    q, qd = np.round(q, 3), np.round(qd, 2)
+    found = source_times(segment_of(stamps, *(each[:, index] for each in (q, qd, effort))))
+    assert found is not None
+    # Hardly a state stands still within the resolution, of both joints at once.
+    assert found.repeats >= 0.99 * (len(stamps) - q.shape[1])
 
 
 def polled(period: float, distance: float, late: float, seed: int = 3):
