@@ -16,7 +16,7 @@ pytestmark = pytest.mark.interpreted
 
 LOG_START = 1_700_000_000_000_000_000
 JOINTS = ('turn', 'lift', 'reach')
-COUNT, BACK = 300, 1.0037
+COUNT, BACK = 300, 2.0037
 
 
 def clock(k, back=BACK):
@@ -25,7 +25,7 @@ def clock(k, back=BACK):
 
 
 def position(k):
-    """A slow motion, so that two moments a second apart look alike."""
+    """A slow motion, so that two moments seconds apart look alike."""
     return 0.3 * np.sin(0.02 * k * np.array([0.1, 0.2, 0.3]))
 
 
@@ -41,7 +41,7 @@ def record(bag, topics=None, commands=False, stamp=clock):
             if commands:
                 late = log_time + 1000
                 bag.joint_state('/command_state', stamp(k), JOINTS, effort=3 * [k], log_time=late)
-            bag.raw('/camera', 'sensor_msgs/msg/Image', bytes(8_000), log_time)
+            bag.raw('/camera', 'sensor_msgs/msg/Image', bytes(20_000), log_time)
     return bag.path
 
 
