@@ -74,7 +74,7 @@ class Recording:
 
     def run(self) -> Run:
         """Return the recording as the run of a topic."""
-        stamps = np.zeros((2, 1), np.int64)
+        stamps = np.zeros((3, 1), np.int64)
         log = JointLog((self.segment(True),), DroppedSamples(), len(self.time), 0, *stamps, True)
         return Run('/joint_states', log, None, None, ())
 

@@ -224,6 +224,6 @@ def recorded(machine: Machine, truth: Truth, seed: int, *, tip: bool = True) -> 
     shaken = truth.tip + machine.tip_noise * rng.standard_normal(truth.tip.shape)
     columns = [tuple(Samples(t, column) for column in values.T) for values in (q, qd, effort)]
     segment = JointSegment(0, float(t[0]), float(t[-1]), *columns)
-    log = JointLog((segment,), DroppedSamples(), len(t), 0, *np.zeros((2, 1), np.int64), True)
+    log = JointLog((segment,), DroppedSamples(), len(t), 0, *np.zeros((3, 1), np.int64), True)
     beside = Companion('/imu', ((Samples(t, shaken),),), DroppedSamples()) if tip else None
     return Run('/joint_states', log, None, beside, ())

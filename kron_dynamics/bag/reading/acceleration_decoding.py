@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from kron_dynamics.bag.reading.block_decoding import SECOND, BlockDecoder, numbers_of, stamps_of
+from kron_dynamics.bag.reading.recording_order import recording_order
 from kron_dynamics.bag.reading.spool import Spool
 from kron_dynamics.joint_state_layout import STAMP, XCDR1
 from kron_dynamics.typing import ByteArray, FloatArray, IntArray
@@ -92,13 +93,13 @@ class AccelerationDecoder(BlockDecoder):
     def finish(self) -> tuple[Accelerations, int]:
         """Return all messages in the order of recording, and how many could not be decoded."""
         self._decode_block()
-        log_time, places = self._log_times.table()[:, 0], self._places.table()
-        index, stamp, frame = places.T
-        numbers, log_time = self._numbers.table(), log_time[index]
-        # Messages of different layouts are decoded in another order, and files of killed recorders
-        # are read in the order of the file.
-        if np.any(index[1:] < index[:-1]) or np.any(log_time[1:] < log_time[:-1]):
-            order = np.lexsort((index, log_time))
+        index, stamp, frame = self._places.table().T
+        log_time, numbers = self._log_times.table()[:, 0][index], self._numbers.table()
+        # Messages of different layouts are decoded in another order than that of the file.
+        order = np.argsort(index) if np.any(index[1:] < index[:-1]) else np.arange(len(index))
+        by_time = recording_order(log_time[order])
+        order = order if by_time is None else order[by_time]
+        if np.any(order[1:] < order[:-1]):
             log_time, stamp, frame = log_time[order], stamp[order], frame[order]
             numbers = numbers[order]
         found = Accelerations(log_time, stamp, tuple(self._frames), frame, numbers)

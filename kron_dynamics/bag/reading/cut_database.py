@@ -1,10 +1,11 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Recovery of rows from truncated SQLite recordings.
+"""Recovery of rows from SQLite recordings that are damaged or truncated.
 
-SQLite refuses such files. Here their complete pages are read according to the file format
-(https://www.sqlite.org/fileformat2.html): rows are in the leaf pages of tables, without the
-name of the table; rows of messages and topics are recognised by the types of their columns.
+SQLite refuses such files, or reads them up to the damage. Here their complete pages are read
+according to the file format (https://www.sqlite.org/fileformat2.html): rows are in the leaf pages
+of tables, without the name of the table; rows of messages and topics are recognised by the types
+of their columns.
 """
 
 from __future__ import annotations
@@ -40,12 +41,15 @@ def is_cut_database(path: Path) -> bool:
 
 
 class CutDatabase:
-    """Reader of an SQLite recording whose end is missing.
+    """Reader of an SQLite recording whose end is missing, or some of whose pages are damaged.
 
     Attributes:
+        PART: what is lost together.
         connections: its topics, with the numbers of readable messages.
-        lost_chunks: number of unreadable rows.
+        lost: number of unreadable rows.
     """
+
+    PART = 'rows'
 
     def __init__(self, path: Path) -> None:
         """Scan all complete pages.
@@ -57,7 +61,7 @@ class CutDatabase:
             BagError: no message is left.
         """
         self._path = path
-        self.lost_chunks = 0
+        self.lost = 0
         topics: dict[int, tuple[str, str]] = {}
         counts: dict[int, int] = {}
         for number, types, content in self._rows():
@@ -92,7 +96,7 @@ class CutDatabase:
 
     def _rows(self) -> Iterator[_Row]:
         """Yield all rows of all tables."""
-        self.lost_chunks = 0
+        self.lost = 0
         with self._path.open('rb') as file:
             size = _page_size(file.read(_HEADER).ljust(_HEADER, b'\0'))
             number = 0
@@ -113,7 +117,7 @@ class CutDatabase:
             try:
                 yield self._row(file, page, at)
             except (IndexError, struct.error, UnicodeDecodeError):
-                self.lost_chunks += 1
+                self.lost += 1
 
     def _row(self, file: IO[bytes], page: bytes, at: int) -> _Row:
         length, at = varint(page, at)

@@ -1,6 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Recovery of messages from truncated MCAP files: killed recorder or incomplete copy."""
+"""Recovery of messages from MCAP files that are damaged or truncated.
+
+Truncated files are of a killed recorder or an incomplete copy.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,6 @@ from typing import NamedTuple
 from kron_dynamics.bag.reading.mcap_records import (
     CHANNEL,
     CHUNK,
-    DATA_END,
     MAGIC,
     MESSAGE,
     MESSAGE_HEAD,
@@ -49,12 +51,15 @@ def is_cut_off(path: Path) -> bool:
 
 
 class CutFile:
-    """Reader of an MCAP file whose end is missing.
+    """Reader of an MCAP file whose end is missing, or some of whose chunks are damaged.
 
     Attributes:
+        PART: what is lost together.
         connections: its topics, with the numbers of readable messages.
-        lost_chunks: number of unreadable chunks.
+        lost: number of unreadable chunks.
     """
+
+    PART = 'chunks'
 
     def __init__(self, path: Path) -> None:
         """Scan all complete records, also those in a truncated last chunk without compression.
@@ -66,7 +71,7 @@ class CutFile:
             BagError: no message is left.
         """
         self._path = path
-        self.lost_chunks = 0
+        self.lost = 0
         names: dict[int, str] = {}
         channels: dict[int, tuple[str, str]] = {}
         counts: dict[int, int] = {}
@@ -102,7 +107,7 @@ class CutFile:
 
     def _records(self) -> Iterator[tuple[int, bytes]]:
         """Yield kind and content of all records; chunks are replaced by their records."""
-        self.lost_chunks = 0
+        self.lost = 0
         with (
             self._path.open('rb') as file,
             mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data,
@@ -111,7 +116,7 @@ class CutFile:
             while at + RECORD.size <= len(data):
                 kind, size = RECORD.unpack_from(data, at)
                 at += RECORD.size + size
-                if kind in (NONE, DATA_END):
+                if kind == NONE:
                     return
                 if kind == CHUNK:
                     yield from self._records_of_chunk(data[at - size : at], at > len(data))
@@ -123,7 +128,7 @@ class CutFile:
             content = partial_content(chunk) if cut else chunk_content(chunk)
         # The compression libraries raise various exceptions.
         except Exception:
-            self.lost_chunks += 1
+            self.lost += 1
             return
         at = 0
         while at + RECORD.size <= len(content):
@@ -131,3 +136,5 @@ class CutFile:
             at += RECORD.size + size
             if at <= len(content):
                 yield kind, content[at - size : at]
+        # A chunk whose end is missing ends within a record, others are damaged then.
+        self.lost += not cut and at != len(content)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
+from itertools import chain
 
 import numpy as np
 
@@ -55,7 +56,8 @@ class JointMapping:
                     f"rename '{old}={new}': expected two names, with one * in both for a pattern"
                 )
         self._scale = [_factor(name, value) for name, value in (scale or {}).items()]
-        self._unmet = {*self._rename, *(rule for rule, *_ in self._scale)}
+        self._unmet = {('rename', rule) for rule in self._rename}
+        self._unmet |= {('scale', rule) for rule, *_ in self._scale}
         self._recorded: dict[str, None] = {}
         self._known: dict[tuple[str, ...], tuple[str, ...]] = {}
 
@@ -82,11 +84,11 @@ class JointMapping:
         for old, new in self._rename.items():
             before, star, after = old.partition('*')
             if not star and name == old:
-                self._unmet.discard(old)
+                self._unmet.discard(('rename', old))
                 return new
             if star and len(name) >= len(before) + len(after):
                 if name.startswith(before) and name.endswith(after):
-                    self._unmet.discard(old)
+                    self._unmet.discard(('rename', old))
                     return new.replace('*', name[len(before) : len(name) - len(after)])
         return name
 
@@ -112,7 +114,7 @@ class JointMapping:
         for rule, pattern, factor, quantities in self._scale:
             for k, name in enumerate(names):
                 if fnmatchcase(name, pattern):
-                    self._unmet.discard(rule)
+                    self._unmet.discard(('scale', rule))
                     factors[k] *= factor if quantity in quantities else 1.0
         return factors
 
@@ -122,11 +124,12 @@ class JointMapping:
         Raises:
             BagError: a rule matched no joint.
         """
-        for rule in self._unmet:
-            kind = 'rename' if rule in self._rename else 'scale'
-            raise NamesError(
-                f"{kind} of '{rule}' matches no joint; recorded are {_listed(self._recorded)}"
-            )
+        for kind, rule in sorted(self._unmet):
+            named, joints = 'recorded', self._recorded
+            if kind == 'scale' and self._rename:
+                named = 'named after --rename'
+                joints = dict.fromkeys(chain(*self._known.values()))
+            raise NamesError(f"{kind} of '{rule}' matches no joint; {named} are {_listed(joints)}")
 
 
 def _factor(rule: str, value: float | str) -> tuple[str, str, float, tuple[str, ...]]:

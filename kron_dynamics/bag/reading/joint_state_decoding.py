@@ -12,8 +12,9 @@ import numpy as np
 from kron_dynamics.bag.reading.block_decoding import SECOND, BlockDecoder, numbers_of, stamps_of
 from kron_dynamics.bag.reading.joint_mapping import JointMapping
 from kron_dynamics.bag.reading.joint_states import JointStates, JointTable
+from kron_dynamics.bag.reading.recording_order import recording_order
 from kron_dynamics.bag.reading.spool import Spool
-from kron_dynamics.joint_state_layout import STAMP, JointStateLayout, joint_state_layout
+from kron_dynamics.joint_state_layout import HEADER, STAMP, JointStateLayout, joint_state_layout
 from kron_dynamics.typing import BoolArray, ByteArray, FloatArray, IntArray
 
 # Layouts tried for the messages of one size in a block. If other bytes change in each message,
@@ -37,7 +38,11 @@ class _Store(NamedTuple):
 
 
 class JointStateDecoder(BlockDecoder):
-    """Decodes the serialized sensor_msgs/JointState messages of a topic into tables."""
+    """Decodes the serialized sensor_msgs/JointState messages of a topic into tables.
+
+    Attributes:
+        unknown_head: first bytes of the first message that could not be decoded.
+    """
 
     def __init__(
         self, decode: Callable[[bytes], Any], mapping: JointMapping | None = None
@@ -52,6 +57,7 @@ class JointStateDecoder(BlockDecoder):
         self._decode = decode
         self._mapping = mapping or JointMapping()
         self._undecodable: list[int] = []
+        self.unknown_head = b''
         self._stores: dict[tuple[Any, ...], _Store] = {}
         self._layouts: dict[int, JointStateLayout] = {}  # the last layout of each message size
 
@@ -76,7 +82,9 @@ class JointStateDecoder(BlockDecoder):
         tables.sort(key=lambda table: int(table.index[0]))
         # Up to here indices count undecodable messages, too.
         states = JointStates(log_time, stamp, tuple(tables)).taken(decoded)
-        return states.by_log_time(), len(self._undecodable)
+        by_time = recording_order(states.log_time)
+        states = states if by_time is None else states.sorted_by(by_time)
+        return states, len(self._undecodable)
 
     def _decode_rows(self, rows: ByteArray, index: IntArray) -> None:
         for _ in range(_LAYOUTS):
@@ -107,6 +115,7 @@ class JointStateDecoder(BlockDecoder):
     def _decode_one(self, data: bytes, index: IntArray) -> None:
         message = self._decode(data)
         if message is None:
+            self.unknown_head = self.unknown_head if self._undecodable else data[:HEADER]
             self._undecodable.append(int(index[0]))
             return
         time = message.header.stamp

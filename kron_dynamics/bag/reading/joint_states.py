@@ -126,11 +126,12 @@ class JointStates:
         ]
         return JointStates(self.log_time, self.stamp, tuple(tables))
 
-    def by_log_time(self) -> JointStates:
-        """Return the messages sorted by time of recording (stable for equal times)."""
-        if not np.any(self.log_time[1:] < self.log_time[:-1]):
-            return self
-        order = np.argsort(self.log_time, kind='stable')
+    def sorted_by(self, order: IntArray) -> JointStates:
+        """Return the messages in another order.
+
+        Args:
+            order: index of the message at each place, shape (M,).
+        """
         place = np.empty_like(order)
         place[order] = np.arange(len(order))
         tables = []

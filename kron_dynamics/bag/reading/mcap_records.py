@@ -15,7 +15,7 @@ from kron_dynamics.typing import ByteArray, IntArray
 
 MAGIC = b'\x89MCAP0\r\n'
 # Record opcodes; files that were not written completely may end with zeros (NONE).
-NONE, SCHEMA, CHANNEL, MESSAGE, CHUNK, DATA_END = 0x00, 0x03, 0x04, 0x05, 0x06, 0x0F
+NONE, SCHEMA, CHANNEL, MESSAGE, CHUNK = 0x00, 0x03, 0x04, 0x05, 0x06
 SHORT, TWO_SHORTS, _LENGTH = struct.Struct('<H'), struct.Struct('<HH'), struct.Struct('<I')
 RECORD = struct.Struct('<BQ')  # kind and length
 MESSAGE_HEAD = struct.Struct('<HIQQ')  # channel, sequence, times of recording and publishing
@@ -143,8 +143,3 @@ def text_at(data: bytes, at: int) -> str:
     """Return the length-prefixed text at an offset."""
     (length,) = _LENGTH.unpack_from(data, at)
     return data[at + 4 : at + 4 + length].decode()
-
-
-def recording_time(found: FoundMessage) -> int:
-    """Return the time of recording of a message, in ns."""
-    return found[0]

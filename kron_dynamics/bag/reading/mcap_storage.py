@@ -3,8 +3,9 @@
 """Chunk-wise reading of the messages of MCAP files.
 
 The library rosbags reads index and metadata. It makes a stream object of every message, which
-takes as long as decoding; here the records of a chunk are located in its bytes instead, in the
-same order.
+takes as long as decoding; here the records of a chunk are located in its bytes instead. It sorts
+messages by time of recording, which mixes them where the recorder's clock was set back; here they
+are in the order of the file.
 """
 
 from __future__ import annotations
@@ -25,7 +26,6 @@ from kron_dynamics.bag.reading.mcap_records import (
     batches_of_chunk,
     chunk_content,
     messages_of_chunk,
-    recording_time,
 )
 from kron_dynamics.bag.reading.sqlite_storage import RowReader, UncountedRowReader
 
@@ -39,8 +39,7 @@ class ChunkReader(McapReader):
     """Storage reader that reads all messages of a chunk at once.
 
     Attributes:
-        in_batches: whether consecutive messages of one size are returned as one :class:`Batch`,
-            in the order of the file.
+        in_batches: whether consecutive messages of one size are returned as one :class:`Batch`.
     """
 
     in_batches = False
@@ -51,29 +50,35 @@ class ChunkReader(McapReader):
         start: int | None = None,
         stop: int | None = None,
     ) -> Generator[tuple[Connection, int, Any], None, None]:
-        """Return an iterator of connection, time of recording (ns) and bytes, as the base does."""
-        if not self.chunks or start is not None or stop is not None:
+        """Return an iterator of connection, time of recording (ns) and bytes, in file order."""
+        if not self.chunks:
+            yield from self.messages_scan(connections, start, stop)
+            return
+        if start is not None or stop is not None:
             yield from super().messages(connections, start, stop)
             return
         wanted = {connection.id: connection for connection in connections}
-        chunks = [c for c in self.chunks if any(c.channel_count.get(key, 0) for key in wanted)]
+        # The counts are from the index of messages, which a file may lack.
+        chunks = [
+            chunk
+            for chunk in self.chunks
+            if not chunk.channel_count or not wanted.keys().isdisjoint(chunk.channel_count)
+        ]
+        chunks.sort(key=lambda chunk: chunk.chunk_start_offset)
         if self.in_batches:
             yield from self._batches(chunks, wanted)
             return
-        for together in _overlapping(chunks):
-            found = [each for chunk in together for each in self._chunk(chunk, wanted)]
-            found.sort(key=recording_time)
-            for time, channel, data in found:
+        for chunk in chunks:
+            for time, channel, data in self._chunk(chunk, wanted):
                 yield wanted[channel], time, data
 
     def _batches(
         self, chunks: Sequence[ChunkInfo], wanted: Mapping[int, Connection]
     ) -> Iterator[tuple[Connection, int, Any]]:
-        ordered = sorted(chunks, key=lambda c: (c.message_start_time, c.chunk_start_offset))
         waiting: deque[tuple[ChunkInfo, Future[bytes]]] = deque()
         with ThreadPoolExecutor(1) as pool:
             # The next chunks are read while one is decoded.
-            for chunk in [*ordered, *(_AHEAD * [None])]:
+            for chunk in [*chunks, *(_AHEAD * [None])]:
                 if chunk is not None:
                     waiting.append((chunk, pool.submit(self._content, chunk)))
                 if waiting and (chunk is None or len(waiting) > _AHEAD):
@@ -118,7 +123,7 @@ class BagReader(Reader):
     ) -> Iterator[tuple[Connection, int, bytes | Batch]]:
         """Return an iterator of connection, time of recording (ns) and a message or a batch.
 
-        The order is that of the files, which is nearly sorted by time.
+        The order is that of the files.
 
         Args:
             connections: the topics wanted.
@@ -130,17 +135,3 @@ class BagReader(Reader):
                 storage.in_batches = self.compression_mode != 'message'
         found: Any = self.messages(connections)
         yield from found
-
-
-def _overlapping(chunks: Collection[ChunkInfo]) -> Iterator[list[ChunkInfo]]:
-    """Yield groups of chunks with overlapping times, sorted by time."""
-    together: list[ChunkInfo] = []
-    last = 0
-    for chunk in sorted(chunks, key=lambda c: (c.message_start_time, c.chunk_start_offset)):
-        if together and chunk.message_start_time > last:
-            yield together
-            together = []
-        together.append(chunk)
-        last = max(last, chunk.message_end_time)
-    if together:
-        yield together

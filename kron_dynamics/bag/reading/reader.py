@@ -10,19 +10,21 @@ without embedded definitions can be read as well.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kron_dynamics.bag.reading.acceleration_decoding import AccelerationDecoder, Accelerations
 from kron_dynamics.bag.reading.cut_database import CutDatabase
-from kron_dynamics.bag.reading.cut_mcap import CutFile, is_cut_off
+from kron_dynamics.bag.reading.cut_mcap import CutFile
+from kron_dynamics.bag.reading.damaged_storage import one_line, rest_note, rest_of
 from kron_dynamics.bag.reading.joint_mapping import JointMapping, NamesError
 from kron_dynamics.bag.reading.joint_state_decoding import JointStateDecoder
 from kron_dynamics.bag.reading.joint_states import JointStates
 from kron_dynamics.bag.reading.message_compression import decompressed, is_compressed
+from kron_dynamics.bag.reading.recording_order import recorder_epochs
 from kron_dynamics.bag.reading.storage_files import (
     STORAGE_SUFFIXES,
     is_closed,
@@ -32,6 +34,7 @@ from kron_dynamics.bag.reading.storage_files import (
 )
 from kron_dynamics.bag.samples import Progress
 from kron_dynamics.exceptions import BagError
+from kron_dynamics.joint_state_layout import XCDR1
 
 if TYPE_CHECKING:
     from kron_dynamics.bag.reading.mcap_storage import BagReader
@@ -56,6 +59,7 @@ class BagContents:
         robot_descriptions: distinct texts of each ``robot_description`` topic.
         robot_constraints: distinct texts of each ``robot_constraints`` topic.
         undecodable: number of messages of each topic whose bytes do not fit their type.
+        unread: notes about JointState topics without any message that can be decoded.
         notes: irregularities of the storage that a reader of the report should know.
     """
 
@@ -66,7 +70,16 @@ class BagContents:
     robot_descriptions: dict[str, list[str]] = field(default_factory=dict)
     robot_constraints: dict[str, list[str]] = field(default_factory=dict)
     undecodable: dict[str, int] = field(default_factory=dict)
+    unread: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+
+
+class _Options(NamedTuple):
+    """Options of :func:`read_bag`."""
+
+    rename: Mapping[str, str] | None
+    scale: Mapping[str, float | str] | None
+    progress: Progress | None
 
 
 def read_bag(
@@ -90,8 +103,9 @@ def read_bag(
         ParameterError: a name or a factor is invalid.
     """
     path = Path(path)
+    options = _Options(rename, scale, progress)
     try:
-        return _read(path, _storages(path), rename, scale, progress)
+        return _read(path, *_storages(path), options, {})
     except NamesError:
         raise
     except BagError as error:
@@ -102,7 +116,7 @@ def read_bag(
     # A missing or damaged file, or damaged metadata, must not prevent reading of the other files.
     notes = [f'the bag cannot be read as a whole ({first}): read file by file']
     try:
-        return _read(path, (files, notes), rename, scale, progress)
+        return _read(path, files, notes, options, {})
     except NamesError:
         raise
     except BagError:
@@ -111,26 +125,43 @@ def read_bag(
 
 def _read(
     path: Path,
-    storages: tuple[list[Path], list[str]],
-    rename: Mapping[str, str] | None,
-    scale: Mapping[str, float | str] | None,
-    progress: Progress | None,
+    storages: Sequence[Path],
+    notes: Sequence[str],
+    options: _Options,
+    errors: Mapping[Path, tuple[BagError, ...]],
 ) -> BagContents:
-    """Return the contents of some files or folders, with notes about them."""
-    mapping = JointMapping(rename, scale)
-    contents = BagContents(path, notes=storages[1])
+    """Return the contents of some files or folders, with notes about them.
+
+    Reading begins again where a file turns out to be damaged, as some of its messages are among
+    the contents: after one error with what is left of the file, after two with what comes before
+    the error.
+    """
+    mapping = JointMapping(options.rename, options.scale)
+    contents = BagContents(path, notes=[*notes])
     decoders: _Decoders = {}
     unread = []
-    for storage in storages[0]:
+    for storage in storages:
+        known = errors.get(storage, ())
         try:
-            _read_storage(storage, contents, decoders, mapping, progress)
+            damage = known[0] if len(known) == 1 else None
+            _read_storage(storage, contents, decoders, mapping, options.progress, damage)
         except BagError as error:
             if isinstance(error, NamesError):
                 raise
+            if storage.is_file() and len(known) < 2:
+                return _read(path, storages, notes, options, {**errors, storage: (*known, error)})
             unread.append(error)
             contents.notes.append(f"'{storage.name}' is read only up to an error: {error}")
-    if unread and len(unread) == len(storages[0]):
+    if unread and len(unread) == len(storages):
         raise unread[0]
+    _finish(decoders, contents)
+    if contents.joint_states:
+        mapping.check()
+    return contents
+
+
+def _finish(decoders: _Decoders, contents: BagContents) -> None:
+    """Add the decoded messages to the contents."""
     found: dict[str, JointStates] = {}
     for (topic, _), decoder in decoders.items():
         messages, undecodable = decoder.finish()
@@ -139,12 +170,25 @@ def _read(
                 contents.accelerations[topic] = messages
         elif len(messages):
             found[topic] = messages
+            if set_back := int(recorder_epochs(messages.log_time)[-1]):
+                contents.notes.append(
+                    f"'{topic}': the recorder's clock was set back {set_back} times: messages are "
+                    'in the order of the file'
+                )
+        elif undecodable and isinstance(decoder, JointStateDecoder):
+            contents.unread[topic] = _unread(topic, undecodable, decoder.unknown_head)
+            contents.notes.append(contents.unread[topic])
         if undecodable:
             contents.undecodable[topic] = contents.undecodable.get(topic, 0) + undecodable
-    if found:
-        mapping.check()
     contents.joint_states.update(sorted(found.items(), key=lambda item: item[1].log_time[0]))
-    return contents
+
+
+def _unread(topic: str, count: int, head: bytes) -> str:
+    """Return a note about a topic of which no message can be decoded."""
+    return (
+        f"'{topic}' is not read: none of its {count} messages can be decoded, the first begins "
+        f'with {head.hex(" ") or "nothing"}, expected {XCDR1.hex(" ")} or 00 00 (XCDR1)'
+    )
 
 
 def _storages(path: Path) -> tuple[list[Path], list[str]]:
@@ -173,7 +217,9 @@ def _read_storage(
     decoders: _Decoders,
     mapping: JointMapping,
     progress: Progress | None,
+    damage: BagError | None,
 ) -> None:
+    """Add the contents of a file or folder; what is left of a damaged one."""
     try:
         from rosbags.typesys import Stores, get_typestore
 
@@ -186,15 +232,10 @@ def _read_storage(
     store = get_typestore(Stores.LATEST)
     try:
         with readable(path, contents.notes) as (found, is_cut):
-            if is_cut:
-                cut = CutFile(found) if is_cut_off(found) else CutDatabase(found)
-                left = sum(connection.msgcount for connection in cut.connections)
-                lost = f', without {cut.lost_chunks} damaged chunks' if cut.lost_chunks else ''
-                contents.notes.append(
-                    f"'{path.name}' is cut off (recorder not closed?): "
-                    f'its first {left} messages are read{lost}'
-                )
-                _decode_messages(cut, store, contents, decoders, mapping, progress)
+            if is_cut or damage is not None:
+                rest = rest_of(found)
+                contents.notes.append(rest_note(path.name, rest, damage))
+                _decode_messages(rest, store, contents, decoders, mapping, progress)
             else:
                 with BagReader(found) as reader:
                     _decode_messages(reader, store, contents, decoders, mapping, progress)
@@ -203,7 +244,7 @@ def _read_storage(
     # The storage layers below pass on the exceptions of their format libraries (sqlite, zstd,
     # yaml, KeyError for a foreign schema, ...); to the caller each of them means a damaged bag.
     except Exception as error:
-        raise BagError(f"cannot read bag '{path}': {_one_line(error)}") from error
+        raise BagError(f"cannot read bag '{path}': {one_line(error)}") from error
 
 
 def _decode_messages(
@@ -247,11 +288,11 @@ def _decode_messages(
         return
     wanted = [connection for connection in connections if connection.id in adders]
     found: Any = getattr(reader, 'batches', reader.messages)
-    done, total = 0, max(1, sum(connection.msgcount for connection in wanted))
+    done, total = 0, sum(connection.msgcount for connection in wanted)
     for connection, log_time, data in found(wanted):
         done += 1 if isinstance(data, bytes) else len(data.times)
         if progress is not None:
-            progress('reading', done / total)
+            progress('reading', min(done / max(total, 1), 1.0))
         if isinstance(data, bytes):
             adders[connection.id](log_time, decompressed(data))
         elif connection.id in decoders_of and not is_compressed(data.rows[0]):
@@ -259,6 +300,11 @@ def _decode_messages(
         else:
             for each, row in zip(data.times.tolist(), data.rows, strict=True):
                 adders[connection.id](each, decompressed(row.tobytes()))
+    if done < total:
+        contents.notes.append(
+            f'{total - done} of {total} messages are missing that the index counts on '
+            f'{", ".join(sorted({connection.topic for connection in wanted}))}'
+        )
 
 
 def _is_foreign(connection: Any, store: Any) -> bool:
@@ -296,7 +342,3 @@ def _add_decoded(
         texts = known.setdefault(topic, [])
         if message.data not in texts:
             texts.append(message.data)
-
-
-def _one_line(error: Exception) -> str:
-    return ' '.join(str(error).split()) or type(error).__name__

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
@@ -47,11 +47,14 @@ class RowReader(Sqlite3Reader):
         start: int | None = None,
         stop: int | None = None,
     ) -> Generator[tuple[Connection, int, Any], None, None]:
-        """Return an iterator of connection, time of recording (ns) and bytes, as the base does."""
-        if not self.in_batches or start is not None or stop is not None:
+        """Return an iterator of connection, time of recording (ns) and bytes, in file order."""
+        if start is not None or stop is not None:
             yield from super().messages(connections, start, stop)
             return
         wanted = {connection.id: connection for connection in connections}
+        if not self.in_batches:
+            yield from _singly(self._all(_SELECT), wanted)
+            return
         last: int | None = None  # number of the last row read from the file's pages
         try:
             for rows in self._blocks():
@@ -116,9 +119,7 @@ class RowReader(Sqlite3Reader):
                 if batch is not None:
                     yield wanted[topic], times[0], batch
                     continue
-            for topic, time, message in found:
-                if topic in wanted and isinstance(message, bytes) and isinstance(time, int):
-                    yield wanted[topic], time, message
+            yield from _singly(found, wanted)
 
     def _all(self, query: str, bound: tuple[int, ...] = ()) -> Any:
         assert self.dbconn is not None
@@ -166,6 +167,14 @@ class UncountedRowReader(RowReader):
                 'type_description_hash FROM topics ORDER BY id'
             )
         ]
+
+
+def _singly(
+    rows: Iterable[Any], wanted: Mapping[int, Connection]
+) -> Iterator[tuple[Connection, int, bytes]]:
+    for topic, time, message in rows:
+        if topic in wanted and isinstance(message, bytes) and isinstance(time, int):
+            yield wanted[topic], time, message
 
 
 def _joined_batch(times: Sequence[int], data: Sequence[bytes]) -> Batch | None:

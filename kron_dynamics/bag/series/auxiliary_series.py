@@ -11,6 +11,7 @@ import numpy as np
 
 from kron_dynamics.bag.reading.acceleration_decoding import Accelerations
 from kron_dynamics.bag.reading.joint_states import JointStates
+from kron_dynamics.bag.reading.recording_order import recorder_epochs
 from kron_dynamics.bag.samples import DroppedSamples, Samples, merge_samples
 from kron_dynamics.bag.series.joint_log import WALL_CLOCK, JointLog, columns_by_joint
 from kron_dynamics.typing import FloatArray, IntArray
@@ -96,8 +97,12 @@ def _clock(
     The epoch is that of the joint states in which the message was recorded; -1 for a message
     without a stamp among others with those of a wall clock.
     """
-    found = np.searchsorted(log.epoch_starts, log_time, side='right')
-    epochs = np.maximum(found - 1, 0)
+    epochs = np.zeros(len(log_time), dtype=np.int64)
+    if len(log.epoch_starts) > 1:
+        set_back = recorder_epochs(log_time)
+        begun = zip(log.epoch_recorders[1:], log.epoch_starts[1:], strict=True)
+        for recorder, start in begun:
+            epochs += (set_back > recorder) | ((set_back == recorder) & (log_time >= start))
     if not log.stamped:
         chosen = log_time
     elif not stamp.any():

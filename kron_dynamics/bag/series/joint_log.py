@@ -14,19 +14,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kron_dynamics.bag.reading.joint_states import JointStates
+from kron_dynamics.bag.reading.recording_order import clock_epochs, recorder_epochs
 from kron_dynamics.bag.reading.spool import release
 from kron_dynamics.bag.samples import DroppedSamples, Piece, Samples, merge_samples, sample_period
 from kron_dynamics.exceptions import BagError
 from kron_dynamics.typing import BoolArray, FloatArray, IntArray
 
-# A stamp this far behind the newest one is a restarted clock, not a late message.
-RESTART_STEP_NS = 500_000_000
 # Larger stamps, in ns, are wall-clock times (since 1970), not simulated time.
 WALL_CLOCK = 10**17
 # A gap of more than this many sample periods ends a segment.
 GAP_PERIODS = 5.0
 # Larger values are no motion and no effort of a machine: bits were flipped.
 LARGEST = 1e12
+# Positions are modulo one turn if all but a share OUTLIERS at either end are within ONE_TURN, rad.
+ONE_TURN, OUTLIERS = 2.0 * np.pi * 1.02, 1e-3
 _ROWS = 16_384  # rows of a table that are processed together
 _HELD = 16  # such parts after which the memory of file-backed tables is released
 QUANTITIES = ('position', 'velocity', 'effort')
@@ -63,6 +64,7 @@ class JointLog:
         message_count: number of decoded messages.
         origin: stamp that is time 0, in ns.
         epoch_starts: time of recording of the first message in each clock epoch, in ns.
+        epoch_recorders: how often the recorder's clock was set back before that message.
         epoch_delays: usual time from stamp to recording in each clock epoch, in ns.
         stamped: whether times are header stamps, not times of recording.
     """
@@ -72,6 +74,7 @@ class JointLog:
     message_count: int
     origin: int
     epoch_starts: IntArray
+    epoch_recorders: IntArray
     epoch_delays: IntArray
     stamped: bool
 
@@ -135,8 +138,7 @@ def build_joint_log(
             for key in ((joint, quantity) for joint in joint_names for quantity in QUANTITIES)
         }
         for joint in unlimited:
-            samples = series[joint, 'position']
-            series[joint, 'position'] = Samples(samples.time, np.unwrap(samples.value))
+            series[joint, 'position'] = _unwrapped(series[joint, 'position'])
         segments += _split_into_segments(series, joint_names, epoch, dropped)
     firsts = np.searchsorted(epochs, np.arange(dropped.restarts + 1))
     delays = np.split(states.log_time - stamps, firsts[1:])
@@ -146,9 +148,24 @@ def build_joint_log(
         message_count,
         origin,
         states.log_time[firsts],
+        recorder_epochs(states.log_time)[firsts],
         np.array([np.median(delay) for delay in delays], dtype=np.int64),
         stamped,
     )
+
+
+def _unwrapped(samples: Samples) -> Samples:
+    """Return positions that are reported modulo one turn as those of a continuous motion.
+
+    Positions over several turns are returned as they are: a fast joint may turn by more than half
+    a turn from sample to sample.
+    """
+    if not np.any(np.abs(np.diff(samples.value)) > np.pi):
+        return samples
+    least, largest = np.quantile(samples.value, (OUTLIERS, 1.0 - OUTLIERS))
+    if largest - least > ONE_TURN:
+        return samples
+    return Samples(samples.time, np.unwrap(samples.value))
 
 
 def _no_position(topic: str, states: JointStates, joint: str, dropped: DroppedSamples) -> str:
@@ -180,30 +197,6 @@ def _with_held(
         for quantity, number in (('position', value), ('velocity', 0.0)):
             columns[joint, quantity] = [(index, np.full(len(index), number)) for index, _ in most]
     return columns
-
-
-def clock_epochs(stamps: IntArray) -> IntArray:
-    """Return the number of clock restarts before each message, shape (N,).
-
-    A stamp far behind the newest one is a restart, unless the next stamp is not: then it is a
-    single late message.
-
-    Args:
-        stamps: stamps in ns, in the order of recording, shape (N,).
-    """
-    epochs = np.zeros(len(stamps), dtype=np.int64)
-    if not np.any(np.diff(stamps) < -RESTART_STEP_NS):
-        return epochs
-    epoch, front = 0, int(stamps[0])
-    for index, stamp in enumerate(stamps.tolist()):
-        oldest_late = front - RESTART_STEP_NS
-        if stamp < oldest_late:
-            returns = index + 1 < len(stamps) and int(stamps[index + 1]) >= oldest_late
-            if not returns:
-                epoch, front = epoch + 1, stamp
-        front = max(front, stamp)
-        epochs[index] = epoch
-    return epochs
 
 
 def columns_by_joint(

@@ -16,8 +16,9 @@ import numpy as np
 
 from kron_dynamics.bag.reading.joint_states import JointStates
 from kron_dynamics.bag.reading.reader import BagContents
+from kron_dynamics.bag.reading.recording_order import RESTART_STEP_NS, recorder_epochs
 from kron_dynamics.bag.samples import sample_period
-from kron_dynamics.bag.series.joint_log import QUANTITIES, RESTART_STEP_NS
+from kron_dynamics.bag.series.joint_log import QUANTITIES
 from kron_dynamics.exceptions import BagError
 from kron_dynamics.messages import listed
 
@@ -86,12 +87,14 @@ def require_joint_states(contents: BagContents, topics: Sequence[str]) -> None:
         BagError: there are none in the bag, or on a topic.
     """
     if not contents.joint_states:
-        raise BagError(f'no sensor_msgs/JointState messages in {contents.path}')
+        unread = ''.join(f'; {note}' for note in contents.unread.values())
+        raise BagError(f'no sensor_msgs/JointState messages in {contents.path}{unread}')
     for topic in topics:
         if topic not in contents.joint_states:
+            unread = f'; {contents.unread[topic]}' if topic in contents.unread else ''
             raise BagError(
                 f"no sensor_msgs/JointState messages on '{topic}' in {contents.path}; topics that "
-                f'have some: {", ".join(contents.joint_states)}'
+                f'have some: {", ".join(contents.joint_states)}{unread}'
             )
 
 
@@ -225,11 +228,12 @@ def _joined(parts: Mapping[str, JointStates]) -> JointStates:
         for table in states.tables
     ]
     stamps = np.concatenate([states.stamp for states in parts.values()])
-    return JointStates(
-        np.concatenate([states.log_time for states in parts.values()]),
-        stamps if whole else np.zeros_like(stamps),
-        tuple(tables),
-    ).by_log_time()
+    times = [states.log_time for states in parts.values()]
+    log_time = np.concatenate(times)
+    # Each topic shows by itself where the recorder's clock was set back.
+    epochs = np.concatenate([recorder_epochs(each) for each in times])
+    joined = JointStates(log_time, stamps if whole else np.zeros_like(stamps), tuple(tables))
+    return joined.sorted_by(np.lexsort((log_time, epochs)))
 
 
 def _period(states: JointStates) -> float:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kron_dynamics.bag.reading.spool import Spool
+from kron_dynamics.bag.replaying.smoothing import resolution
 from kron_dynamics.bag.samples import Samples
 from kron_dynamics.bag.series.joint_log import JointLog, JointSegment
 from kron_dynamics.bag.series.source_clock import source_clock
@@ -21,6 +22,9 @@ from kron_dynamics.typing import FloatArray, IntArray
 
 # Fewer repeated states count as coincidence.
 LEAST_REPEATS = 3
+# A joint has moved if its velocity says so by this many steps of its encoder: a rounded velocity
+# may be twice the true one.
+LEAST_MOVED = 3.0
 
 
 @dataclass(frozen=True)
@@ -73,8 +77,8 @@ def source_times(segment: JointSegment) -> AtSource | None:
     """Return a segment without repeated states, at the times of their source.
 
     None if there are no repeats and the stamps are as accurate as any clock found. A state is a
-    repeat if no recorded value of any joint differs from the state before although some velocity
-    is not zero: a moving joint does not keep its position.
+    repeat if no recorded value of any joint differs from the state before although some joint has
+    moved, according to its velocity, by more than its encoder resolves.
 
     Args:
         segment: segment of joints that are recorded together, with velocities.
@@ -136,8 +140,17 @@ def _repeated(segment: JointSegment, recorded: list[Samples]) -> IntArray:
     rows = 1 + np.flatnonzero(first[1:] == first[:-1])
     for samples in recorded[1:]:
         rows = rows[samples.value[rows] == samples.value[rows - 1]]
+    if not len(rows):
+        return rows
+    # Rows that repeat the same state are judged together: from it to the next other state.
+    begins = np.diff(rows, prepend=-1) > 1
+    first = (rows[begins] - 1)[np.cumsum(begins) - 1]
+    ends = np.append(np.flatnonzero(begins)[1:], len(rows)) - 1
+    time = recorded[0].time
+    after = np.minimum(rows[ends] + 1, len(time) - 1)[np.cumsum(begins) - 1]
     moving = np.zeros(len(rows), dtype=bool)
-    for samples in segment.velocity:
-        if len(samples.time):
-            moving |= samples.value[rows] != 0.0
+    for place, rate in zip(segment.position, segment.velocity, strict=True):
+        if len(rate.time):
+            moved = np.abs(rate.value[rows]) * (time[after] - time[first])
+            moving |= moved > LEAST_MOVED * resolution(place.value)
     return rows[moving]

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from bag_damage import STORAGES, check, write_bag
@@ -50,6 +52,24 @@ def test_rows_that_are_left_of_a_cut_database(arm, arm_file, tmp_path):
     cut.write_bytes(data[:3000])
     with pytest.raises(BagError, match='cut off before its first message'):
         read_bag(cut)
+
+
+def test_rows_that_are_left_of_a_database_with_a_damaged_page(arm, tmp_path):
+    file = write_bag(tmp_path / 'bag', arm, 'sqlite3', count=600)
+    whole = read_bag(file).joint_states['/joint_states']
+    data = bytearray(file.read_bytes())
+    page = len(data) // 4096 // 2 * 4096
+    data[page : page + 4096] = 4096 * b'\xff'
+    file.write_bytes(data)
+    for path in (file, file.parent):
+        contents = read_bag(path)
+        states = contents.joint_states['/joint_states']
+        assert set(states.stamp.tolist()) < set(whole.stamp.tolist())
+        # The rows of one page are missing, in the middle.
+        assert 0 < len(whole) - len(states) < 30
+        assert (states.stamp[0], states.stamp[-1]) == (whole.stamp[0], whole.stamp[-1])
+        told = rf'cannot be read as a whole \(.*malformed\): {len(states)} messages are read'
+        assert re.search(told, contents.notes[-1])
 
 
 def test_a_directory_with_a_cut_database_is_read_file_by_file(arm, tmp_path):

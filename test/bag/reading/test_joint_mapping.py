@@ -76,6 +76,12 @@ def test_joints_that_are_not_found_suggest_names(foreign):
         ({'m/*axes': '*'}, {}, r"rename of 'm/\*axes' matches no joint"),
         ({'m/turn_axis': 'slide'}, {}, "m/turn_axis and slide would both be renamed to 'slide'"),
         ({}, {'turn': 2.0}, "scale of 'turn' matches no joint; recorded are m/turn_axis"),
+        # Units are those of joints by their new names, whatever the old ones.
+        (
+            {'m/*_axis': '*'},
+            {'m/*_axis': 2.0},
+            r"scale of 'm/\*_axis' matches no joint; named after --rename are turn",
+        ),
         ({'a*b*': '*'}, {}, 'one [*] in both'),
         ({'a': '*'}, {}, 'one [*] in both'),
         ({}, {'slide': 'furlong'}, 'expected a number or one of deg'),

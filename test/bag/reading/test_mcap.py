@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import random
 import shutil
+import struct
+from operator import itemgetter
 
 import numpy as np
 import pytest
@@ -16,10 +18,16 @@ from rosbags.rosbag2.storage_mcap import McapReader
 from kron_dynamics.bag.reading.cut_mcap import CutFile, is_cut_off
 from kron_dynamics.bag.reading.mcap_storage import BagReader
 from kron_dynamics.bag.reading.reader import read_bag
-from kron_dynamics.exceptions import BagError
 
 LOG_START = 1_700_000_000_000_000_000
 COUNT = 4000
+
+
+def written_order():
+    order = list(range(COUNT))
+    for k in range(0, COUNT - 40, 37):
+        order[k], order[k + 33] = order[k + 33], order[k]
+    return order
 
 
 @pytest.fixture(scope='module')
@@ -27,10 +35,7 @@ def recorded(bag_maker, tmp_path_factory):
     """A bag of several chunks, recorded out of order within and across them."""
     with bag_maker(tmp_path_factory.mktemp('recorded') / 'bag', 'mcap') as bag:
         # Bytes of another topic fill the chunks.
-        order = list(range(COUNT))
-        for k in range(0, COUNT - 40, 37):
-            order[k], order[k + 33] = order[k + 33], order[k]
-        for k in order:
+        for k in written_order():
             log_time = LOG_START + 1000 * (k // 2)
             if k % 2:
                 bag.raw('/camera', 'sensor_msgs/msg/Image', bytes(1000 + k % 7), log_time)
@@ -54,7 +59,7 @@ def read(reader_class, path):
         return [(c.topic, time, bytes(data)) for c, time, data in reader.messages(wanted)]
 
 
-def test_messages_and_their_order_are_those_of_rosbags(long_bag):
+def test_messages_are_those_of_rosbags_in_the_order_of_the_file(long_bag):
     with Reader(long_bag / 'bag.mcap') as reader:
         assert isinstance(reader.storage, McapReader)
         chunks = reader.storage.chunks
@@ -63,7 +68,10 @@ def test_messages_and_their_order_are_those_of_rosbags(long_bag):
         ends = [chunk.message_end_time for chunk in chunks]
         assert any(start < end for start, end in zip(starts[1:], ends[:-1], strict=True))
     for path in (long_bag, long_bag / 'bag.mcap'):
-        assert read(BagReader, path) == read(Reader, path)
+        found = read(BagReader, path)
+        assert sorted(found, key=itemgetter(1)) == read(Reader, path)
+        times = [time for topic, time, _ in found if topic == '/tip']
+        assert times == [LOG_START + 1000 * (k // 2 + 2) for k in written_order() if k % 2 == 0]
 
 
 @pytest.mark.parametrize('where', ['file', 'with metadata', 'without metadata'])
@@ -132,18 +140,75 @@ def test_zeros_at_the_end_are_no_messages(long_bag):
     assert 0 < len(states) < COUNT // 2
 
 
-def test_a_damaged_chunk_of_a_whole_file_is_one_clear_error(long_bag):
+@pytest.mark.parametrize('number', [0, 1])
+def test_a_damaged_chunk_of_a_whole_file_costs_its_own_messages(long_bag, number):
+    """Also the first one, which alone names the topics, but for the summary at the end."""
     file = long_bag / 'bag.mcap'
     data = bytearray(file.read_bytes())
+    whole = messages_of(read_bag(file).joint_states['/joint_states'])
     with Reader(file) as reader:
-        chunk = reader.storage.chunks[1].chunk_start_offset
+        chunk = reader.storage.chunks[number]
+        (topic,) = (c.id for c in reader.connections if c.topic == '/joint_states')
     # Kind and length of the chunk; times, size, checksum; compression; size; kind of a record.
-    length = chunk + 9 + 28 + 4 + 8 + 1
+    length = chunk.chunk_start_offset + 9 + 28 + 4 + 8 + 1
     data[length : length + 8] = (2**40).to_bytes(8, 'little')
     file.write_bytes(data)
-    with pytest.raises(BagError, match='cannot read bag .*a chunk has a record of 1099') as caught:
-        read_bag(file)
-    assert '\n' not in str(caught.value)
+    for path in (file, long_bag):
+        contents = read_bag(path)
+        found = messages_of(contents.joint_states['/joint_states'])
+        assert len(found) == len(whole) - chunk.channel_count[topic]
+        assert {m.stamp for m in found} < {m.stamp for m in whole}
+        note = contents.notes[-1]
+        assert "'bag.mcap' cannot be read as a whole (a chunk has a record of 1099" in note
+        total = sum(contents.message_counts.values())
+        assert f'{total} messages are read, without 1 damaged chunks' in note
+
+
+def test_a_file_without_any_index_is_read_whatever_its_order(long_bag):
+    file = long_bag / 'bag.mcap'
+    whole, data = read_bag(file), file.read_bytes()
+    (summary,) = struct.unpack_from('<Q', data, len(data) - 28)
+    file.write_bytes(data[:summary] + data[-37:-28] + bytes(20) + data[-8:])
+    contents = read_bag(file)
+    states = contents.joint_states['/joint_states']
+    np.testing.assert_array_equal(states.stamp, whole.joint_states['/joint_states'].stamp)
+    assert not contents.notes
+
+
+@pytest.mark.parametrize('lost', ['index of messages', 'some messages'])
+def test_a_file_is_read_without_an_index_of_its_messages(tmp_path, bag_maker, lost):
+    """The specification of MCAP leaves that index out of what a file must have."""
+    with bag_maker(tmp_path / 'bag', 'mcap') as bag:
+        for k in range(100):
+            bag.joint_state('/joint_states', 1.0 + k, ['a'], [k])
+    file = tmp_path / 'bag' / 'bag.mcap'
+    data = file.read_bytes()
+    with Reader(file) as reader:
+        (chunk,) = reader.storage.chunks
+    # Of the index of the chunk: four numbers before the map of the message indices.
+    at = data.rfind(struct.pack('<QQ', chunk.chunk_start_offset, chunk.chunk_length)) + 16
+    (size,) = struct.unpack_from('<I', data, at)
+    assert size == 10
+    record = at - 32 - 8
+    if lost == 'index of messages':
+        (length,) = struct.unpack_from('<Q', data, record)
+        changed = struct.pack('<Q', length - size) + data[record + 8 : at] + bytes(4)
+        data = data[:record] + changed + data[at + 4 + size :]
+    else:
+        # The chunk claims to end earlier: later messages are none of its own.
+        end = chunk.message_end_time - 40_000
+        data = data[: record + 16] + struct.pack('<Q', end) + data[record + 24 :]
+    file.write_bytes(data)
+    contents = read_bag(file)
+    assert contents.message_counts == {'/joint_states': 100}
+    if lost == 'index of messages':
+        assert len(contents.joint_states['/joint_states']) == 100
+        assert not contents.notes
+    else:
+        assert len(contents.joint_states['/joint_states']) == 60
+        assert contents.notes == [
+            '40 of 100 messages are missing that the index counts on /joint_states'
+        ]
 
 
 @pytest.mark.parametrize('compression', CompressionFormat)

@@ -13,6 +13,7 @@ from joint_messages import messages_of
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 
+from kron_dynamics.bag import analyze_bag
 from kron_dynamics.bag.reading.reader import read_bag
 from kron_dynamics.exceptions import BagError
 
@@ -84,6 +85,25 @@ def test_undecodable_messages_are_counted(make_bag):
     contents = read_bag(bag.path)
     assert len(contents.joint_states['/joint_states']) == 1
     assert contents.undecodable == {'/joint_states': 6}
+
+
+def test_joint_states_of_another_encoding_are_named_as_such(make_bag, arm_motion, arm_urdf):
+    """Bytes that no reader here understands, such as XCDR2, are no missing topic."""
+    with make_bag() as bag:
+        bag.text('/robot_description', arm_urdf)
+        for _ in range(20):
+            bag.raw('/js', 'sensor_msgs/msg/JointState', b'\x00\x07\x00\x00' + bytes(20))
+    told = "'/js' is not read: none of its 20 messages can be decoded, the first begins with 00 07"
+    assert any(told in note for note in read_bag(bag.path).notes)
+    for topics in ([], ['/js']):
+        with pytest.raises(BagError, match=rf'no .*JointState messages .*{told}.* expected 00 01'):
+            analyze_bag(bag.path, joint_states=topics)
+    with make_bag('both') as bag:
+        bag.text('/robot_description', arm_urdf)
+        bag.motion('/joint_states', arm_motion(duration=0.5))
+        bag.raw('/js', 'sensor_msgs/msg/JointState', b'\x00\x07\x00\x00' + bytes(20))
+    with pytest.raises(BagError, match="on '/js'.*'/js' is not read: none of its 1 messages"):
+        analyze_bag(bag.path, joint_states=['/js'])
 
 
 def test_repeated_description_is_one_text(make_bag):

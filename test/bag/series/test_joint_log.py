@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from joint_messages import Message, tables_of
 
+from kron_dynamics.bag.reading.recording_order import clock_epochs
 from kron_dynamics.bag.series import joint_log
-from kron_dynamics.bag.series.joint_log import clock_epochs
 from kron_dynamics.exceptions import BagError
 
 SECOND = 1_000_000_000
 
 
-def build_joint_log(topic, messages, joint_names):
-    return joint_log.build_joint_log(topic, tables_of(messages), joint_names)
+def build_joint_log(topic, messages, joint_names, unlimited=()):
+    return joint_log.build_joint_log(topic, tables_of(messages), joint_names, unlimited)
 
 
 def message(time, names, position=(), velocity=(), effort=(), log_time=None):
@@ -217,3 +217,23 @@ def test_messages_without_a_stamp_among_those_of_a_wall_clock_are_dropped_and_to
     ]
     simulated = [message(0.1 * k, ('a',), (k,)) for k in range(40)]
     assert build_joint_log('/js', simulated, ('a',)).dropped.unstamped == 0
+
+
+@pytest.mark.parametrize('lowest', [-np.pi, 0.0])
+def test_positions_modulo_one_turn_are_continued_also_beside_a_wrong_sample(lowest):
+    turned = 0.05 * np.arange(2000)
+    wrong = (turned - lowest) % (2.0 * np.pi) + lowest
+    wrong[700] = 1e6
+    messages = [message(1.0 + 0.1 * k, ['a'], [q]) for k, q in enumerate(wrong)]
+    found = build_joint_log('/joint_states', messages, ['a'], ['a']).segments[0].position[0]
+    right = np.delete(found.value - turned, 700)
+    assert np.ptp(right) < 1e-9
+
+
+def test_positions_over_many_turns_are_what_they_are():
+    """However far a drum turns from sample to sample."""
+    time = 0.5 * np.arange(400)
+    turned = 8.0 * time - 6.0 * np.cos(0.3 * time)
+    messages = [message(1.0 + t, ['a'], [q]) for t, q in zip(time, turned, strict=True)]
+    found = build_joint_log('/joint_states', messages, ['a'], ['a']).segments[0].position[0]
+    np.testing.assert_array_equal(found.value, turned)

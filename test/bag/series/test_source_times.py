@@ -89,6 +89,21 @@ def test_what_is_no_repeat_stays() -> None:
     q[1:], qd[1:] = 0.0, 0.0
     q[0], qd[0] = np.floor(0.003 * time / 1e-3) * 1e-3, 0.003
     assert source_times(segment_of(time, q, qd, effort)) is None
+    # Nor is it without the noise of efforts, and with a velocity that is rounded, too.
+    speed = 0.003 * (1.5 + np.cos(time))
+    q[0], qd[0] = np.floor(np.cumsum(speed) * 0.01 / 1e-3) * 1e-3, np.round(speed, 3)
+    assert source_times(segment_of(time, q, qd, 0.0 * effort)) is None
+
+
+def test_states_of_a_coarse_encoder_that_are_published_again_are_repeats() -> None:
+    """However often: the encoder would have changed by then."""
+    stamps, index = republished(0.04, 0.004)
+    q, qd, effort = motion(0.04 * np.arange(index[-1] + 1))
+    q, qd = np.round(q, 3), np.round(qd, 2)
+    found = source_times(segment_of(stamps, *(each[:, index] for each in (q, qd, effort))))
+    assert found is not None
+    # Hardly a state stands still within the resolution, of both joints at once.
+    assert found.repeats >= 0.99 * (len(stamps) - q.shape[1])
 
 
 def polled(period: float, distance: float, late: float, seed: int = 3):
@@ -134,6 +149,22 @@ def test_good_stamps_stay() -> None:
     late = time + 5e-4 * random.uniform(size=len(time))
     q, qd, effort = motion(late)  # measured when it is stamped: no clock, and none is made up
     assert source_times(segment_of(late, q, qd, effort)) is None
+
+
+@pytest.mark.parametrize('factor', [1.0, 1.3, 180.0 / np.pi])
+def test_stamps_are_compared_with_a_clock_whatever_the_unit_of_velocities(factor: float) -> None:
+    """Velocities with a wrong factor scale all elapsed times alike."""
+    random = np.random.default_rng(6)
+    accurate = np.cumsum(0.01 + 3e-4 * random.standard_normal(3000))
+    q, qd, effort = motion(accurate)
+    q, qd = q + 1e-6 * random.normal(size=q.shape), qd + 1e-5 * random.normal(size=q.shape)
+    assert source_times(segment_of(accurate, q, factor * qd, effort)) is None
+    # A source that was polled is found all the same, and its true period with it.
+    stamps, index = polled(1e-3, 0.8e-3, 0.15)
+    q, qd, effort = motion(1e-3 * np.arange(index[-1] + 1))
+    signals = q[:, index], factor * qd[:, index], effort[:, index]
+    found = source_times(segment_of(stamps, *signals))
+    assert found is not None and found.period == pytest.approx(1e-3, rel=5e-5)
 
 
 def test_joints_that_are_recorded_apart_stay() -> None:

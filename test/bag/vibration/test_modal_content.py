@@ -136,7 +136,7 @@ def swung(scale: float, seed: int, duration: float, period: float = 0.01) -> Run
     signals = q + 1e-5 * noise[0], qd + 1e-3 * noise[1], effort + 0.3 * noise[2]
     columns = [tuple(Samples(time, column) for column in each.T) for each in signals]
     segment = JointSegment(0, float(time[0]), float(time[-1]), *columns)
-    log = JointLog((segment,), DroppedSamples(), len(time), 0, *np.zeros((2, 1), np.int64), True)
+    log = JointLog((segment,), DroppedSamples(), len(time), 0, *np.zeros((3, 1), np.int64), True)
     return Run('/joint_states', log, None, None, ())
 
 
