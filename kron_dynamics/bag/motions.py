@@ -91,8 +91,11 @@ def _check_topics(
             )
 
 
-def motions(replay: Replay) -> list[Motion]:
+def motions(replay: Replay, *, effort_delay: float = 0.0) -> list[Motion]:
     """Return the valid intervals of a run: smoothed motion with efforts as recorded.
+
+    `identify` chooses a delay of the efforts together with the friction of the model, so none is
+    taken from the replay.
 
     Where the shortest window is the best one, noise is negligible, and an average over five
     samples would only attenuate the motion: positions and velocities that agree are then taken as
@@ -100,13 +103,14 @@ def motions(replay: Replay) -> list[Motion]:
 
     Args:
         replay: the recomputed run.
+        effort_delay: delay of the stamps of recorded efforts by which they are shifted, in s.
     """
     shortest = [item.half_count == MIN_HALF_COUNT for item in replay.filters]
     as_recorded = np.array([item.signals == 'both' for item in replay.filters]) & shortest
     found = []
     for plan, series in zip(replay.plans, replay.segments, strict=True):
         efforts = recorded_efforts(replay.run, plan.segment, replay.effort_sources)
-        effort = interpolated_joints(efforts, series.time + replay.effort_delay)
+        effort = interpolated_joints(efforts, series.time + effort_delay)
         q, qd = series.position, series.velocity
         if as_recorded.any():
             q, qd = (
