@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kron_dynamics.bag.samples import Samples
-from kron_dynamics.typing import BoolArray, ComplexArray, FloatArray
+from kron_dynamics.typing import BoolArray, ComplexArray, FloatArray, IntArray
 
 # Standard deviation of a normal distribution whose median absolute deviation is 1.
 NORMAL_MAD = 1.4826
@@ -70,8 +70,24 @@ def on_grid(
     off &= ~beyond
     if not off.any() or len(times) < 4:
         return result, bridged
-    at, first = time[off], (after[off] - 2).clip(0, len(times) - 4)
-    base = result[off]
+    first = (after[off] - 2).clip(0, len(times) - 4)
+    result[off] = cubic(times, values, time[off], first, result[off])
+    return result, bridged
+
+
+def cubic(
+    times: FloatArray, values: FloatArray, at: FloatArray, first: IntArray, base: FloatArray
+) -> FloatArray:
+    """Return values of cubics through four samples each, shape (N,) or (N, k).
+
+    Args:
+        times: increasing times of the samples in s, shape (M,).
+        values: shape (M,) or (M, k).
+        at: times in s, shape (N,).
+        first: index of the first of the four samples, at most M - 4, shape (N,).
+        base: a value near each result, to which rounding errors are relative, shape (N,) or
+            (N, k).
+    """
     moved = np.zeros_like(base)
     places = [times[first + k] for k in range(4)]
     for k in range(4):
@@ -80,8 +96,7 @@ def on_grid(
             if other != k:
                 weight *= (at - places[other]) / (places[k] - places[other])
         moved += weight.reshape(-1, *([1] * (base.ndim - 1))) * (values[first + k] - base)
-    result[off] = base + moved
-    return result, bridged
+    return base + moved
 
 
 def around(stamps: FloatArray, time: FloatArray) -> tuple[int, int]:
