@@ -242,26 +242,50 @@ def noise_level(samples: Samples, period: float) -> float:
     """
     if len(samples.time) < 2:
         return 0.0
-    count = int((samples.time[-1] - samples.time[0]) / period + 1e-6) + 1
-    value, _ = on_grid(samples, samples.time[0] + period * np.arange(count, dtype=float), period)
-    differences = np.diff(value - value[:1], NOISE_DIFFERENCE)
+    differences = _differences(*_thinned(samples, period))
     step = resolution(samples.value)
     if step > 0.0:
         # Differences of 0 are from an encoder at rest, which shows no noise.
         differences = differences[differences != 0.0]
     spread = 0.0
     if len(differences):
-        scale = math.sqrt(math.comb(2 * NOISE_DIFFERENCE, NOISE_DIFFERENCE))
         parts = max(1, len(differences) // NOISE_PART)
         # The last, incomplete part is left out.
         table = differences[: len(differences) // parts * parts].reshape(parts, -1)
         centred = np.abs(table - _medians(table)[:, None])
-        spread = NORMAL_MAD * float(np.sqrt(np.mean(_medians(centred) ** 2))) / scale
+        spread = NORMAL_MAD * float(np.sqrt(np.mean(_medians(centred) ** 2)))
     if step == 0.0:
         return spread
     changes = np.flatnonzero(np.diff(samples.value))
     shared = float(np.median(np.diff(changes))) if len(changes) > MIN_STEP_CHANGES else 1.0
     return max(spread, step / math.sqrt(12.0) * math.sqrt(shared))
+
+
+def _differences(times: FloatArray, values: FloatArray) -> FloatArray:
+    """Return divided differences, scaled to the variance of white noise on the samples.
+
+    At the samples' own times: interpolated values average the noise of several samples.
+
+    Args:
+        times: increasing times in s, shape (M,).
+        values: shape (M,).
+
+    Returns:
+        Differences of the order `NOISE_DIFFERENCE`, shape (M - NOISE_DIFFERENCE,), or none.
+    """
+    count = max(0, len(times) - NOISE_DIFFERENCE)
+    columns = [slice(k, k + count) for k in range(NOISE_DIFFERENCE + 1)]
+    total, squares = np.zeros((2, count))
+    reach = times[columns[-1]] - times[columns[0]]
+    for one in columns:
+        weight = np.ones(count)
+        for other in columns:
+            if other != one:
+                weight *= reach / (times[one] - times[other])
+        # Relative to the first value: an encoder at rest has differences of exactly 0.
+        total += weight * (values[one] - values[columns[0]])
+        squares += weight * weight
+    return np.asarray(total / np.sqrt(squares))
 
 
 def usual_noise(samples: Samples) -> float:
