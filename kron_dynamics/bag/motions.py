@@ -22,6 +22,8 @@ from kron_dynamics.robot import Robot
 
 # Least number of rows of a motion.
 LEAST_ROWS = 20
+# Smoothing that changes velocities by more than this multiple of their noise attenuates them.
+CHANGED = 2.0
 
 
 def recorded_runs(
@@ -91,30 +93,37 @@ def _check_topics(
             )
 
 
-def motions(replay: Replay) -> list[Motion]:
+def motions(replay: Replay, *, effort_delay: float = 0.0) -> list[Motion]:
     """Return the valid intervals of a run: smoothed motion with efforts as recorded.
 
-    Where the shortest window is the best one, noise is negligible, and an average over five
-    samples would only attenuate the motion: positions and velocities that agree are then taken as
-    recorded.
+    `identify` chooses a delay of the efforts together with the friction of the model, so none is
+    taken from the replay.
+
+    Where the shortest window is the best one for accelerations, an average over five samples may
+    attenuate the motion. Positions and velocities that agree are taken as recorded if it changes
+    these velocities by far more than their noise.
 
     Args:
         replay: the recomputed run.
+        effort_delay: delay of the stamps of recorded efforts by which they are shifted, in s.
     """
     shortest = [item.half_count == MIN_HALF_COUNT for item in replay.filters]
     as_recorded = np.array([item.signals == 'both' for item in replay.filters]) & shortest
+    noise = np.array([item.velocity_noise for item in replay.filters])
     found = []
     for plan, series in zip(replay.plans, replay.segments, strict=True):
         efforts = recorded_efforts(replay.run, plan.segment, replay.effort_sources)
-        effort = interpolated_joints(efforts, series.time + replay.effort_delay)
+        effort = interpolated_joints(efforts, series.time + effort_delay)
         q, qd = series.position, series.velocity
         if as_recorded.any():
+            signals = plan.segment.position, plan.segment.velocity
+            places, rates = (interpolated_joints(signal, series.time) for signal in signals)
+            changes = np.ma.masked_invalid((rates - qd)[series.valid])
+            changed = np.sqrt(np.ma.filled((changes**2).mean(axis=0), 0.0))
+            kept = as_recorded & (changed > CHANGED * noise)
             q, qd = (
-                np.where(as_recorded & np.isfinite(samples), samples, smooth)
-                for samples, smooth in (
-                    (interpolated_joints(plan.segment.position, series.time), q),
-                    (interpolated_joints(plan.segment.velocity, series.time), qd),
-                )
+                np.where(kept & np.isfinite(samples), samples, smooth)
+                for samples, smooth in ((places, q), (rates, qd))
             )
         edges = np.flatnonzero(np.diff(np.concatenate([[False], series.valid, [False]])))
         for first, last in edges.reshape(-1, 2):

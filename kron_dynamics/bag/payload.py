@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from kron_dynamics.bag.motions import motions, recorded_runs
+from kron_dynamics.bag.replaying.effort_delay import told_delay
 from kron_dynamics.bag.replaying.kernels import MIN_HALF_COUNT
 from kron_dynamics.bag.replaying.replay import Replay
 from kron_dynamics.bag.results import DEFAULT_MAX_NOISE, contradicting_efforts, joint_results
@@ -136,15 +137,20 @@ def bag_payload(
 
 
 def _notes(loaded: Replay, bare: Replay | None) -> tuple[str, ...]:
-    notes = list(loaded.notes)
+    notes = _replay_notes(loaded)
     # A load's effort may exceed the robot's own: contradictions with the model are looked for in
     # the recording without load, if there is one.
     contradiction = contradicting_efforts(joint_results(bare or loaded, DEFAULT_MAX_NOISE))
     if bare is not None:
-        notes += [f'without load: {note}' for note in bare.notes]
+        notes += [f'without load: {note}' for note in _replay_notes(bare)]
     if contradiction is not None:
         notes.append(contradiction if bare is None else f'without load: {contradiction}')
     return tuple(notes)
+
+
+def _replay_notes(replay: Replay) -> list[str]:
+    timing = told_delay(replay.effort_delay, replay.found_delay)
+    return [*replay.notes, timing] if timing else list(replay.notes)
 
 
 def _negative(fit: PayloadFit, robot: Robot) -> list[str]:
@@ -186,7 +192,8 @@ def _rows_with_and_without(
 
 
 def _rows(replay: Replay, width: float) -> Rows:
-    found = [payload_rows(replay.robot, motion, width) for motion in motions(replay)]
+    moved = motions(replay, effort_delay=replay.effort_delay)
+    found = [payload_rows(replay.robot, motion, width) for motion in moved]
     found = [rows for rows in found if len(rows)]
     if not found:
         raise BagError(

@@ -16,6 +16,8 @@ from kron_dynamics.typing import BoolArray, FloatArray, IntArray
 Progress = Callable[[str, float], None]
 # Samples come in bursts if a series at their usual period has this many times more rows.
 MOST_TIMES = 50
+# Slower parts of a recording are reported from this share of its time on.
+SLOWER_SHARE = 0.1
 _ROWS = 16_384  # rows of a long table that are processed together
 # Indices of messages, and the values they hold.
 Piece = tuple[IntArray, FloatArray]
@@ -75,6 +77,8 @@ class DroppedSamples:
         restarts: how often the clock jumped back.
         unstamped: messages without a stamp among messages with wall-clock stamps.
         outside_segments: single positions between gaps, or where other joints are missing.
+        slower: time in s of samples that come evenly, but so much more slowly than most that each
+            is alone between gaps, and their period in s; 0 if it is a small share.
         unused_joints: joints in the messages that are no coordinate of the model.
     """
 
@@ -87,6 +91,7 @@ class DroppedSamples:
     restarts: int = 0
     unstamped: int = 0
     outside_segments: int = 0
+    slower: tuple[float, float] = (0.0, 0.0)
     unused_joints: tuple[str, ...] = ()
 
     def described(self) -> list[str]:
@@ -107,6 +112,12 @@ class DroppedSamples:
             f'{n} NaN, infinite or huge samples of {key} dropped'
             for key, n in self.non_finite.items()
         ]
+        duration, period = self.slower
+        if duration:
+            found.append(
+                f'{duration:.3g} s with a sample every {period:.3g} s only, beside faster ones, '
+                'dropped: analyse them as a bag of their own'
+            )
         if self.out_of_order:
             found.append(f'{self.out_of_order} messages out of order (sorted in, not dropped)')
         if self.restarts:
@@ -146,6 +157,26 @@ def merge_samples(
     dropped.conflicts += conflicts
     dropped.duplicates += int(repeated.sum()) - conflicts
     return Samples(time[~repeated], value[~repeated])
+
+
+def slower_time(time: FloatArray, gap: float) -> tuple[float, float]:
+    """Return for how long samples come evenly but each alone between gaps, and their period, s.
+
+    Both are 0 if this is less than `SLOWER_SHARE` of the time.
+
+    Args:
+        time: increasing times in s, shape (N,).
+        gap: least time between two samples that is a gap, in s.
+    """
+    steps = np.diff(time)
+    far = np.flatnonzero(steps > gap)
+    following = far[1:][np.diff(far) == 1]
+    before, slow = steps[following - 1], steps[following]
+    slow = slow[np.abs(slow - before) < 0.2 * before]
+    duration = float(slow.sum())
+    if duration <= SLOWER_SHARE * float(steps.sum()):
+        return 0.0, 0.0
+    return duration, float(np.median(slow))
 
 
 def sample_period(time: FloatArray) -> float:

@@ -56,6 +56,21 @@ def test_motion_of_few_samples_and_little_noise_stays_as_recorded(recorded):
     assert np.abs(found.qd - true[rows]).max() < 1e-5
 
 
+def test_efforts_that_are_stamped_late_stay_so_for_the_identification(make_bag, arm, arm_motion):
+    """It chooses a delay itself, together with friction, and states that of the recording."""
+    motion, early = arm_motion(duration=4.0), arm_motion(duration=4.0, start=4.99)
+    motion.effort = early.effort
+    with make_bag() as bag:
+        bag.motion('/joint_states', motion)
+    (replay,) = recorded_runs(bag.path, arm)
+    assert replay.effort_delay == pytest.approx(0.01, abs=2e-4)
+    (as_recorded,), (moved,) = motions(replay), motions(replay, effort_delay=0.01)
+    row = int(np.argmin(np.abs(motion.q[:, 0] - as_recorded.q[0, 0])))
+    rows = slice(row, row + len(as_recorded.time))
+    np.testing.assert_allclose(as_recorded.effort, motion.effort[rows], atol=1e-9)
+    np.testing.assert_allclose(moved.effort[:-1], as_recorded.effort[1:], atol=1e-6)
+
+
 def test_efforts_of_zero_alone_are_refused(make_bag, arm, arm_motion):
     motion = arm_motion(duration=2.0)
     motion.effort = 0.0 * motion.effort

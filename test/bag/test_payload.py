@@ -74,6 +74,16 @@ def test_recordings_may_have_different_rates(bags, make_bag, make_motion, slow):
     assert found.fit.whole.mass == pytest.approx(LOAD.mass, rel=0.02)
 
 
+def test_efforts_that_are_stamped_late_are_told_and_moved(bags, make_bag, arm_motion):
+    motion, early = arm_motion(duration=8.0, start=0.0), arm_motion(duration=8.0, start=-0.01)
+    motion.effort = early.effort + OFFSETS
+    with make_bag('late') as bag:
+        bag.motion('/joint_states', motion)
+    found = bag_payload(bag.path, urdf=bags / 'arm.urdf', unloaded=(0.0, 4.0))
+    assert found.notes == ('efforts are stamped 10 ms too late, as the data shows; corrected',)
+    assert np.all(found.fit.noise < 0.02)
+
+
 def test_no_load_is_found_where_there_is_none(bags):
     found = bag_payload(bags / 'empty', urdf=bags / 'arm.urdf', unloaded=(0.0, 7.0))
     low, high = found.fit.whole.mass_interval

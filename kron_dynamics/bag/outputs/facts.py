@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from kron_dynamics.bag.analysis import BagAnalysis, RunAnalysis
 from kron_dynamics.bag.outputs.text_tables import percent
 from kron_dynamics.bag.phases import KINDS
+from kron_dynamics.bag.replaying.effort_delay import told_delay
 from kron_dynamics.bag.replaying.replay import Replay
 from kron_dynamics.bag.results import contradicting_efforts
 from kron_dynamics.bag.samples import DroppedSamples
@@ -96,26 +97,10 @@ def run_facts(replay: Replay) -> list[Fact]:
 
 
 def _timing_lines(replay: Replay) -> list[Fact]:
-    applied, found = replay.effort_delay, replay.found_delay
-    origin = 'as given' if found is None else 'as the data shows'
-    if applied:
-        side = 'late' if applied > 0.0 else 'early'
-        return [
-            (
-                'timing',
-                f'efforts are stamped {1e3 * abs(applied):.3g} ms too {side}, {origin}; corrected',
-            )
-        ]
-    if found:
-        side = 'late' if found > 0.0 else 'early'
-        return [
-            (
-                'timing',
-                f'efforts seem to be stamped {1e3 * abs(found):.3g} ms too {side}, too much to be '
-                f'corrected without confirmation: --effort-delay {found:.3g}',
-            )
-        ]
-    return []
+    text, found = told_delay(replay.effort_delay, replay.found_delay), replay.found_delay
+    if found and not replay.effort_delay:
+        text += f' without confirmation: --effort-delay {found:.3g}'
+    return [('timing', text)] if text else []
 
 
 def doubts(run: RunAnalysis) -> list[str]:

@@ -22,11 +22,19 @@ WORST_SHARE = 1.05
 MOST_PERIODS = 1.5
 
 
+# Share of an effort's rate that friction and an offset must leave for it to determine a lag.
+LEAST_LEFT = 0.01
+# Columns of the sums: constant, velocity and its sign are in front.
+_RATE, _RESIDUAL, _EFFORT = 3, 4, 5
+
+
 class EffortDelay:
     """Estimates the lag of the recorded efforts behind the recomputed ones.
 
-    The lag is common to all joints: a mean of each joint's least-squares lag, weighted by how well
-    it explains the joint's residual.
+    Without gravity the rate of an effort resembles the velocity, so friction that the model lacks
+    would look like a lag. Lag, viscous and Coulomb friction and an offset are therefore fitted
+    together. The lag is common to all joints: a mean of each joint's least-squares lag, weighted
+    by how well it explains the joint's residual.
     """
 
     def __init__(self, n: int) -> None:
@@ -35,40 +43,41 @@ class EffortDelay:
         Args:
             n: number of joints.
         """
-        # Sums of squared residuals, of squared effort rates and of their products.
-        self._power, self._rate_power, self._product = np.zeros((3, n))
-        # Count, sum and sum of squares of the recomputed efforts.
-        self._count, self._sum, self._squares = np.zeros((3, n))
+        # Sums of the products of two columns each.
+        self._sums = np.zeros((n, _EFFORT + 1, _EFFORT + 1))
 
-    def add(self, time: FloatArray, recomputed: FloatArray, residual: FloatArray) -> None:
+    def add(
+        self, time: FloatArray, recomputed: FloatArray, residual: FloatArray, sliding: FloatArray
+    ) -> None:
         """Add rows of a segment; the first and the last row serve only for central differences.
 
         Args:
             time: evenly spaced times in s, shape (N,).
             recomputed: recomputed efforts, shape (N, n); NaN where they are not compared.
             residual: recorded minus recomputed efforts, shape (N, n); NaN likewise.
+            sliding: velocities and their signs, averaged as the efforts are, shape (N, 2 n).
         """
         if len(time) < 3:
             return
         rates = (recomputed[2:] - recomputed[:-2]) / (time[2:] - time[:-2])[:, None]
+        velocity, sign = np.hsplit(sliding[1:-1], 2)
         rest, effort = residual[1:-1], recomputed[1:-1]
         known = np.isfinite(rates) & np.isfinite(rest)
+        columns = np.stack((np.ones_like(rest), velocity, sign, rates, rest, effort))
         if not known.all():
-            rates, rest, effort = (np.where(known, each, 0.0) for each in (rates, rest, effort))
-        self._power += np.einsum('ij,ij->j', rest, rest)
-        self._rate_power += np.einsum('ij,ij->j', rates, rates)
-        self._product += np.einsum('ij,ij->j', rates, rest)
-        self._count += known.sum(axis=0)
-        self._sum += effort.sum(axis=0)
-        self._squares += np.einsum('ij,ij->j', effort, effort)
+            columns = np.where(known, columns, 0.0)
+        rows = columns.transpose(2, 0, 1)
+        self._sums += rows @ rows.transpose(0, 2, 1)
 
     def found(self) -> float:
         """Return the lag in s; 0 if none is evident."""
-        informed = (self._power > 0.0) & (self._rate_power > 0.0)
+        left = np.array([_left(sums) for sums in self._sums])
+        rate_power, power = left[:, 0, 0], left[:, 1, 1]
+        informed = (power > 0.0) & (rate_power > LEAST_LEFT * self._sums[:, _RATE, _RATE])
         if not informed.any():
             return 0.0
-        power, rate_power = self._power[informed], self._rate_power[informed]
-        product = self._product[informed]
+        power, rate_power = power[informed], rate_power[informed]
+        product = left[informed, 0, 1]
         # recorded(t) = recomputed(t - lag), so residual = -lag * rate.
         own = -product / rate_power
         weights = rate_power / np.maximum(power - own * own * rate_power, 1e-12 * power)
@@ -83,7 +92,32 @@ class EffortDelay:
         It is the standard deviation of an effort divided by the RMS of its rate. A longer lag is
         no delay of stamps: these efforts do not belong to this motion.
         """
-        count = self._count[informed]
-        variance = self._squares[informed] / count - (self._sum[informed] / count) ** 2
-        rates = self._rate_power[informed] / count
-        return float(np.sqrt(np.maximum(variance, 0.0) / rates).max())
+        sums = self._sums[informed]
+        count, total = sums[:, 0, 0], sums[:, 0, _EFFORT]
+        variance = sums[:, _EFFORT, _EFFORT] - total**2 / count
+        return float(np.sqrt(np.maximum(variance, 0.0) / sums[:, _RATE, _RATE]).max())
+
+
+def _left(sums: FloatArray) -> FloatArray:
+    """Return the sums of rate and residual without friction and offset fitted to both, (2, 2)."""
+    scale = np.sqrt(np.where(np.diag(sums) > 0.0, np.diag(sums), 1.0))
+    scaled = sums / np.outer(scale, scale)
+    fitted, chosen = slice(0, _RATE), slice(_RATE, _EFFORT)
+    cross = scaled[fitted, chosen]
+    rest = scaled[chosen, chosen] - cross.T @ np.linalg.pinv(scaled[fitted, fitted]) @ cross
+    return np.asarray(rest * np.outer(scale[chosen], scale[chosen]))
+
+
+def told_delay(applied: float, found: float | None) -> str:
+    """Return a sentence about late or early stamps, empty if they are right.
+
+    Args:
+        applied: applied delay, in s.
+        found: estimated delay, in s; None if the delay was given.
+    """
+    delay = applied or found or 0.0
+    stamped = f'stamped {1e3 * abs(delay):.3g} ms too {"late" if delay > 0.0 else "early"}'
+    if applied:
+        origin = 'as given' if found is None else 'as the data shows'
+        return f'efforts are {stamped}, {origin}; corrected'
+    return f'efforts seem to be {stamped}, too much to be corrected' if delay else ''

@@ -8,8 +8,9 @@ Around each sample a quartic is fitted by weighted least squares to positions, v
 the spectra of motion and noise (Wiener, or Kalman with integrated jerk), but each value depends
 only on the samples within one window.
 
-The fitted curvature is exactly the true one averaged with known weights (`DerivativeKernels.
-average`). Efforts averaged with the same weights are compared without an error by the smoothing.
+The fitted curvature is exactly the true one averaged over time with known weights. Those of its
+samples (`DerivativeKernels.average`) are right up to the fourth power of the time step. Efforts
+averaged with the same weights are compared without an error by the smoothing.
 """
 
 from __future__ import annotations
@@ -23,6 +24,11 @@ from kron_dynamics.typing import FloatArray
 DEGREE = 4
 # Least number of samples on each side for a quartic through positions.
 MIN_HALF_COUNT = 2
+# Means of a cubic through evenly spaced samples: under a triangle over two time steps, by the
+# three samples in them; between the middle two of four samples; between the last two of four.
+UNDER_TRIANGLE = np.array([1.0, 10.0, 1.0]) / 12.0
+BETWEEN_MIDDLE = np.array([-1.0, 13.0, 13.0, -1.0]) / 24.0
+BETWEEN_LAST = np.array([1.0, -5.0, 19.0, 9.0]) / 24.0
 # Upper bound of the position noise relative to velocity noise times half the window.
 MOST_NOISE_RATIO = 1e6
 
@@ -147,14 +153,20 @@ def _average_of_positions(curvature: FloatArray) -> FloatArray:
     half_count = len(curvature) // 2
     beyond = np.cumsum(curvature[:half_count:-1])[::-1]
     one_side = np.append(np.cumsum(beyond[::-1])[::-1], 0.0)
-    return np.concatenate((one_side[:0:-1], one_side))
+    # These are weights of second differences, each the mean of the second derivative under a
+    # triangle over two time steps.
+    return np.convolve(np.concatenate((one_side[:0:-1], one_side)), UNDER_TRIANGLE, 'same')
 
 
 def _average_of_velocities(slope: FloatArray) -> FloatArray:
     """Return the weights on derivatives equivalent to antisymmetric weights on values."""
     half_count = len(slope) // 2
-    beyond = np.cumsum(slope[:half_count:-1])[::-1]
-    # Constant between samples: a sample's weight is the mean of its two neighbours'.
-    padded = np.append(beyond, 0.0)
-    one_side = np.concatenate((padded[:1], 0.5 * (padded[:-1] + padded[1:])))
-    return np.concatenate((one_side[:0:-1], one_side))
+    # Weights of first differences, each the mean of the derivative over a time step.
+    differences = np.cumsum(slope[:half_count:-1])[::-1]
+    one_side = np.zeros(2 * half_count + 1)
+    for step, weight in enumerate(differences, start=half_count):
+        if step + 1 < 2 * half_count:
+            one_side[step - 1 : step + 3] += weight * BETWEEN_MIDDLE
+        else:
+            one_side[step - 2 : step + 2] += weight * BETWEEN_LAST
+    return one_side + one_side[::-1]

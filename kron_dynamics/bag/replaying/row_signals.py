@@ -13,10 +13,18 @@ from typing import TypeVar
 import numpy as np
 
 from kron_dynamics.bag.replaying.filters import JointFilter
-from kron_dynamics.bag.replaying.smoothing import ON_GRID, MovingSums, around, on_grid
+from kron_dynamics.bag.replaying.smoothing import (
+    BRIDGED_PERIODS,
+    LEAST_DISTANCE,
+    ON_GRID,
+    MovingSums,
+    around,
+    cubic,
+    on_grid,
+)
 from kron_dynamics.bag.samples import Samples
 from kron_dynamics.bag.series.joint_log import GAP_PERIODS, JointSegment
-from kron_dynamics.typing import BoolArray, FloatArray
+from kron_dynamics.typing import BoolArray, FloatArray, IntArray
 
 Item = TypeVar('Item')
 _ORDERS = ('value', 'slope', 'curvature')
@@ -119,6 +127,9 @@ def _gridded(
 def interpolated_joints(signals: Sequence[Samples], time: FloatArray) -> FloatArray:
     """Return interpolated values in columns, shape (N, n), NaN where samples are too far apart.
 
+    Values are on cubics through two samples on each side, because a line attenuates the motion, or
+    on lines where these are no neighbours.
+
     Args:
         signals: each joint's samples, or one signal of n columns; may hold none.
         time: increasing times in s, shape (N,).
@@ -138,7 +149,7 @@ def _interpolated(together: Sequence[Samples], time: FloatArray) -> FloatArray:
     """Return values of signals with the same stamps, at least two, shape (N, k)."""
     stamps = together[0].time
     first, last = _within(together[0], float(time[0]), float(time[-1]))
-    first, last = max(0, first - 1), min(len(stamps), last + 1)
+    first, last = max(0, first - 2), min(len(stamps), last + 2)
     first, last = min(first, len(stamps) - 2), max(last, 2, first + 2)
     near = stamps[first:last]
     values = np.column_stack([samples.value[first:last] for samples in together])
@@ -152,9 +163,28 @@ def _interpolated(together: Sequence[Samples], time: FloatArray) -> FloatArray:
     found: FloatArray = values[after - 1]
     found += share[:, None] * (values[after] - found)
     period = together[0].period
+    inner = _between_neighbours(near, after, period) & (time >= near[0]) & (time <= near[-1])
+    if inner.any():
+        base = found[inner]
+        found[inner] = cubic(near, values, time[inner], after[inner] - 2, base)
     outside = (time < stamps[0] - period) | (time > stamps[-1] + period)
     found[outside | (distance > GAP_PERIODS * period)] = np.nan
     return found
+
+
+def _between_neighbours(stamps: FloatArray, after: IntArray, period: float) -> BoolArray:
+    """Return where the two samples on each side follow one another, shape (N,).
+
+    Args:
+        stamps: stamps of the samples in s, increasing, shape (M,).
+        after: index of the first sample after each time, 1 to M - 1, shape (N,).
+        period: usual period of the samples in s.
+    """
+    apart = np.diff(stamps)
+    # Between two samples almost at the same time, a cubic would multiply their noise.
+    is_usual = (apart >= LEAST_DISTANCE * period) & (apart <= BRIDGED_PERIODS * period)
+    is_usual = np.concatenate(([False], is_usual, [False]))
+    return np.asarray(is_usual[after - 1] & is_usual[after] & is_usual[after + 1])
 
 
 def _within(samples: Samples, start: float, end: float) -> tuple[int, int]:

@@ -165,7 +165,7 @@ class RunSums:
         self.rates = RateSums([2.0 * item.half_width for item in filters], step)
         self.thinned = ThinnedRows(step)
         self._segments: dict[int, SegmentSums] = {}
-        self._before: tuple[int, FloatArray, FloatArray, FloatArray] | None = None
+        self._before: tuple[int, list[FloatArray]] | None = None
 
     def segment(self, number: int) -> SegmentSums:
         """Return the sums over one segment.
@@ -202,12 +202,10 @@ class RunSums:
         if unknown.any():
             recomputed = np.where(unknown, np.nan, recomputed)
             residual = np.where(unknown, np.nan, residual)
-        time = block.time
+        parts = [block.time, recomputed, residual, block.sliding]
         if self._before is not None and self._before[0] == block.segment:
             # Central differences need a row on each side.
-            time, recomputed, residual = (
-                np.concatenate(pair)
-                for pair in zip(self._before[1:], (time, recomputed, residual), strict=True)
-            )
-        self.delay.add(time, recomputed, residual)
-        self._before = (block.segment, time[-2:], recomputed[-2:], residual[-2:])
+            pairs = zip(self._before[1], parts, strict=True)
+            parts = [np.concatenate(pair) for pair in pairs]
+        self.delay.add(*parts)
+        self._before = (block.segment, [part[-2:] for part in parts])

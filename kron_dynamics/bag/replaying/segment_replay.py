@@ -47,6 +47,8 @@ class SegmentReplay:
         acceleration: averaged, shape (N, n), in rad/s^2 or m/s^2.
         terms: the averaged terms of the effort by name (see TERMS), shape (N, n), in N m or N.
         recorded: recorded efforts, averaged, shape (N, n); NaN where there is none.
+        sliding: velocities and their signs, averaged likewise, shape (N, 2 n): what viscous and
+            Coulomb friction are proportional to.
         valid: mask of the rows that are compared, shape (N,): a whole window from the segment's
             ends, and hardly any missing samples are bridged.
         effort_noise: standard deviation of each recomputed effort due to the noise of the joints'
@@ -67,6 +69,7 @@ class SegmentReplay:
     acceleration: FloatArray
     terms: dict[str, FloatArray]
     recorded: FloatArray
+    sliding: FloatArray
     valid: BoolArray
     effort_noise: FloatArray
     deflection: FloatArray
@@ -197,8 +200,8 @@ class SegmentPlan:
         inertia = (robot.inverse_dynamics(x, still, xdd) - gravity)[:, :n]
         coriolis, friction = robot.coriolis_vector(x, xd), robot.joint_friction(xd)
         recorded = interpolated_joints(self._efforts, time + effort_delay)
-        *others, recorded = self._smoothing.averaged(
-            [coriolis[:, :n], gravity[:, :n], friction[:, :n], recorded]
+        *others, recorded, speed, sign = self._smoothing.averaged(
+            [coriolis[:, :n], gravity[:, :n], friction[:, :n], recorded, qd, np.sign(qd)]
         )
         tip_velocity, tip_recorded, tip_recomputed = self._tip_motion(time, x, xd, xdd)
         rows = slice(first - begin, last - begin)
@@ -211,6 +214,7 @@ class SegmentPlan:
             qdd[rows],
             {name: term[rows] for name, term in zip(TERMS, (inertia, *others), strict=True)},
             recorded[rows],
+            np.hstack((speed[rows], sign[rows])),
             # Averages of smoothed values reach another half window.
             fitted[rows] & self._within(first, last, 2),
             self.effort_noise,

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kron_dynamics.bag.samples import Samples
-from kron_dynamics.typing import BoolArray, ComplexArray, FloatArray
+from kron_dynamics.typing import BoolArray, ComplexArray, FloatArray, IntArray
 
 # Standard deviation of a normal distribution whose median absolute deviation is 1.
 NORMAL_MAD = 1.4826
@@ -70,8 +70,24 @@ def on_grid(
     off &= ~beyond
     if not off.any() or len(times) < 4:
         return result, bridged
-    at, first = time[off], (after[off] - 2).clip(0, len(times) - 4)
-    base = result[off]
+    first = (after[off] - 2).clip(0, len(times) - 4)
+    result[off] = cubic(times, values, time[off], first, result[off])
+    return result, bridged
+
+
+def cubic(
+    times: FloatArray, values: FloatArray, at: FloatArray, first: IntArray, base: FloatArray
+) -> FloatArray:
+    """Return values of cubics through four samples each, shape (N,) or (N, k).
+
+    Args:
+        times: increasing times of the samples in s, shape (M,).
+        values: shape (M,) or (M, k).
+        at: times in s, shape (N,).
+        first: index of the first of the four samples, at most M - 4, shape (N,).
+        base: a value near each result, to which rounding errors are relative, shape (N,) or
+            (N, k).
+    """
     moved = np.zeros_like(base)
     places = [times[first + k] for k in range(4)]
     for k in range(4):
@@ -80,8 +96,7 @@ def on_grid(
             if other != k:
                 weight *= (at - places[other]) / (places[k] - places[other])
         moved += weight.reshape(-1, *([1] * (base.ndim - 1))) * (values[first + k] - base)
-    result[off] = base + moved
-    return result, bridged
+    return base + moved
 
 
 def around(stamps: FloatArray, time: FloatArray) -> tuple[int, int]:
@@ -227,26 +242,50 @@ def noise_level(samples: Samples, period: float) -> float:
     """
     if len(samples.time) < 2:
         return 0.0
-    count = int((samples.time[-1] - samples.time[0]) / period + 1e-6) + 1
-    value, _ = on_grid(samples, samples.time[0] + period * np.arange(count, dtype=float), period)
-    differences = np.diff(value - value[:1], NOISE_DIFFERENCE)
+    differences = _differences(*_thinned(samples, period))
     step = resolution(samples.value)
     if step > 0.0:
         # Differences of 0 are from an encoder at rest, which shows no noise.
         differences = differences[differences != 0.0]
     spread = 0.0
     if len(differences):
-        scale = math.sqrt(math.comb(2 * NOISE_DIFFERENCE, NOISE_DIFFERENCE))
         parts = max(1, len(differences) // NOISE_PART)
         # The last, incomplete part is left out.
         table = differences[: len(differences) // parts * parts].reshape(parts, -1)
         centred = np.abs(table - _medians(table)[:, None])
-        spread = NORMAL_MAD * float(np.sqrt(np.mean(_medians(centred) ** 2))) / scale
+        spread = NORMAL_MAD * float(np.sqrt(np.mean(_medians(centred) ** 2)))
     if step == 0.0:
         return spread
     changes = np.flatnonzero(np.diff(samples.value))
     shared = float(np.median(np.diff(changes))) if len(changes) > MIN_STEP_CHANGES else 1.0
     return max(spread, step / math.sqrt(12.0) * math.sqrt(shared))
+
+
+def _differences(times: FloatArray, values: FloatArray) -> FloatArray:
+    """Return divided differences, scaled to the variance of white noise on the samples.
+
+    At the samples' own times: interpolated values average the noise of several samples.
+
+    Args:
+        times: increasing times in s, shape (M,).
+        values: shape (M,).
+
+    Returns:
+        Differences of the order `NOISE_DIFFERENCE`, shape (M - NOISE_DIFFERENCE,), or none.
+    """
+    count = max(0, len(times) - NOISE_DIFFERENCE)
+    columns = [slice(k, k + count) for k in range(NOISE_DIFFERENCE + 1)]
+    total, squares = np.zeros((2, count))
+    reach = times[columns[-1]] - times[columns[0]]
+    for one in columns:
+        weight = np.ones(count)
+        for other in columns:
+            if other != one:
+                weight *= reach / (times[one] - times[other])
+        # Relative to the first value: an encoder at rest has differences of exactly 0.
+        total += weight * (values[one] - values[columns[0]])
+        squares += weight * weight
+    return np.asarray(total / np.sqrt(squares))
 
 
 def usual_noise(samples: Samples) -> float:

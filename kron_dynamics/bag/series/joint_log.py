@@ -16,7 +16,14 @@ import numpy as np
 from kron_dynamics.bag.reading.joint_states import JointStates
 from kron_dynamics.bag.reading.recording_order import clock_epochs, recorder_epochs
 from kron_dynamics.bag.reading.spool import release
-from kron_dynamics.bag.samples import DroppedSamples, Piece, Samples, merge_samples, sample_period
+from kron_dynamics.bag.samples import (
+    DroppedSamples,
+    Piece,
+    Samples,
+    merge_samples,
+    sample_period,
+    slower_time,
+)
 from kron_dynamics.exceptions import BagError
 from kron_dynamics.typing import BoolArray, FloatArray, IntArray
 
@@ -259,6 +266,9 @@ def _split_into_segments(
     intervals = [(-np.inf, np.inf)]
     for time in {id(samples.time): samples.time for samples in positions}.values():
         intervals = _intersect(intervals, _unbroken_intervals(time))
+        if len(time) > 1:
+            slower = slower_time(time, GAP_PERIODS * sample_period(time))
+            dropped.slower = max(dropped.slower, slower)
     segments = []
     used = 0
     for start, end in intervals:

@@ -114,7 +114,8 @@ def test_delay_longer_than_the_motion_is_none(lag, told):
     """The formula of small shifts finds any: residuals of other efforts may look like rates."""
     time = np.arange(0.0, 8.0, 0.01)
     delay = EffortDelay(1)
-    delay.add(time, np.sin(2.0 * time)[:, None], -2.0 * lag * np.cos(2.0 * time)[:, None])
+    effort, rate = np.sin(2.0 * time)[:, None], 2.0 * np.cos(2.0 * time)[:, None]
+    delay.add(time, effort, -lag * rate, np.zeros((len(time), 2)))
     assert delay.found() == (pytest.approx(lag, rel=1e-3) if told else 0.0)
 
 
@@ -122,5 +123,44 @@ def test_a_joint_with_a_constant_effort_tells_nothing_of_the_lag():
     time, lag = np.linspace(0.0, 10.0, 2001), 0.004
     moving, rest = np.sin(2.0 * time), -2.0 * lag * np.cos(2.0 * time)
     delay = EffortDelay(2)
-    delay.add(time, np.stack((moving, 5.0 + 0.0 * time), axis=1), np.stack((rest, rest), axis=1))
+    efforts, rests = np.stack((moving, 5.0 + 0.0 * time), axis=1), np.stack((rest, rest), axis=1)
+    delay.add(time, efforts, rests, np.zeros((len(time), 4)))
     assert delay.found() == pytest.approx(lag, rel=1e-3)
+
+
+SLEW = """<robot name="slew"><link name="base"/>
+  <joint name="slew" type="continuous"><parent link="base"/><child link="boom"/>
+    <axis xyz="0 0 1"/><limit velocity="2" effort="3000"/>{}</joint>
+  <link name="boom"><inertial><mass value="100"/>
+    <inertia ixx="80" iyy="80" izz="150" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>"""
+
+
+@pytest.mark.parametrize('friction', [(30.0, 0.0), (30.0, 12.0), (0.0, 12.0)])
+@pytest.mark.parametrize(('delay', 'rate'), [(0.0, 50.0), (0.0, 10.0), (0.008, 50.0)])
+def test_friction_that_the_description_lacks_is_no_delay(make_bag, rng, friction, delay, rate):
+    """Without gravity the effort rate resembles the velocity, and damping a delay."""
+    time, frequency = np.arange(0.0, 40.0, 1.0 / rate), np.array([1.3, 2.1, 3.3])
+    amplitude, phase = np.array([0.5, 0.3, 0.15]), np.array([0.0, 1.0, 2.0])
+
+    def moved(time, order):
+        angle = np.outer(time, frequency) + phase + 0.5 * np.pi * order
+        return (amplitude * frequency**order * np.sin(angle)).sum(axis=1)
+
+    early, damping, coulomb = time - delay, *friction
+    effort = 150.0 * moved(early, 2) + damping * moved(early, 1)
+    effort += coulomb * np.sign(moved(early, 1)) + 0.5 * rng.standard_normal(len(time))
+    q = moved(time, 0) + 1e-5 * rng.standard_normal(len(time))
+    qd = moved(time, 1) + 1e-4 * rng.standard_normal(len(time))
+    with make_bag() as bag:
+        bag.text('/robot_description', SLEW.format(''))
+        for k, stamp in enumerate(time):
+            bag.joint_state(
+                '/joint_states',
+                5.0 + stamp,
+                ['slew'],
+                q[k : k + 1],
+                qd[k : k + 1],
+                effort[k : k + 1],
+            )
+    (run,) = analyze_bag(bag.path).runs
+    assert run.replay.found_delay == pytest.approx(delay, abs=5e-4)

@@ -63,7 +63,7 @@ def test_two_signals_leave_less_noise_than_either():
     assert noise(1.0, rate) < 0.8 * min(noise(1.0, np.inf), noise(np.inf, rate))
 
 
-@pytest.mark.parametrize('half_count', [5, 20, 60])
+@pytest.mark.parametrize('half_count', [2, 3, 5, 20, 60])
 @pytest.mark.parametrize('signals', SIGNALS)
 def test_curvature_is_the_weighted_average_of_the_true_one(half_count, signals):
     time = STEP * np.arange(600)
@@ -77,7 +77,8 @@ def test_curvature_is_the_weighted_average_of_the_true_one(half_count, signals):
     found += np.convolve(rate, kernels.velocity.curvature[::-1], 'valid')
     averaged = np.convolve(true, kernels.average, 'valid')
     error = np.abs(found - averaged).max() / frequency**2
-    assert error < 0.4 / half_count**2
+    # Of fourth order in the time step: samples of the true one are a cubic in between.
+    assert error < 0.3 / half_count**4
     # The smoothing alone would be off by far more, or the test would show nothing.
     smoothed_away = np.abs(found - true[half_count:-half_count]).max() / frequency**2
     assert smoothed_away > (1.1 if half_count < 20 else 3.0) * error

@@ -96,6 +96,20 @@ def test_noise_level_finds_the_noise_under_a_motion(sigma):
     assert level == pytest.approx(sigma, rel=0.15)
 
 
+@pytest.mark.parametrize('unevenness', ['early and late', 'slightly', 'drift', 'losses'])
+def test_noise_level_is_that_of_samples_at_any_stamps(unevenness, rng):
+    """Where a grid passes between the samples, interpolation would average their noise."""
+    even = STEP * np.arange(6000)
+    stamps = {
+        'early and late': even + STEP * rng.uniform(-0.3, 0.3, len(even)),
+        'slightly': np.cumsum(STEP * (1.0 + rng.uniform(-0.02, 0.02, len(even)))),
+        'drift': 1.0003 * even + 1e-4 * np.sin(even),
+        'losses': np.delete(even, rng.permutation(5999)[:600]),
+    }[unevenness]
+    samples = Samples(stamps, np.sin(stamps) + 1e-4 * rng.standard_normal(len(stamps)))
+    assert noise_level(samples, samples.period) == pytest.approx(1e-4, rel=0.12)
+
+
 def test_noise_level_ignores_outliers():
     noise = 1e-3 * np.random.default_rng(5).standard_normal(len(TIME))
     noise[::50] += 1.0

@@ -153,6 +153,18 @@ def test_short_silence_does_not_split():
     assert len(build_joint_log('/js', messages, ('a', 'b')).segments) == 1
 
 
+def test_time_at_a_far_lower_rate_is_told_and_single_silences_are_no_rate(rng):
+    fast, slow = steady(400, step=0.01), steady(60, start=14.0, step=0.1)
+    log = build_joint_log('/js', fast + slow, ('a', 'b'))
+    assert len(log.segments) == 1
+    told = '5.8 s with a sample every 0.1 s only, beside faster ones, dropped'
+    assert any(told in text for text in log.dropped.described()), log.dropped.described()
+    silences = np.cumsum(np.where(rng.uniform(size=400) < 0.2, rng.uniform(0.1, 1.0, 400), 0.01))
+    messages = [message(10.0 + time, ('a',), (k,)) for k, time in enumerate(silences)]
+    dropped = build_joint_log('/js', messages, ('a',)).dropped
+    assert dropped.outside_segments and not any('beside' in text for text in dropped.described())
+
+
 def test_two_publishers_of_one_joint_are_no_gaps():
     messages = []
     for k in range(50):
