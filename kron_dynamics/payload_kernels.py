@@ -29,7 +29,7 @@ class _Loading(NamedTuple):
         carriers: the l links whose bodies may carry payloads, in order.
         parameters: ten inertial parameters of each carrier's payload about the link's origin, in
             the link's axes, shape (10 l,).
-        calls: kernels for these carriers, by the name of the kernel without payload.
+        calls: kernels for these carriers, by the key of the kernel without payload.
         repeated: parameters repeated for each state of a batch, for the last batch length only.
     """
 
@@ -142,12 +142,12 @@ class PayloadKernels(KernelCollection):
         if not specification.has_inertia:
             return super().get(specification)
         self.prepare([specification])
-        name = specification.name
+        name, key = specification.name, specification.key
         count = len(specification.arguments)
 
         def call(*values: Any, out: Any = None, **by_name: Any) -> Any:
             loading = self._loading
-            kernel = loading.calls[name]
+            kernel = loading.calls[key]
             if not loading.carriers:
                 return kernel(*values, out=out, **by_name)
             if by_name or len(values) != count:
@@ -163,7 +163,7 @@ class PayloadKernels(KernelCollection):
     ) -> None:
         """Make all missing kernels in one go; see `KernelCollection.prepare`."""
         wanted = list(specifications)
-        loaded = {known.name: known for known in wanted if known.has_inertia}
+        loaded = {known.key: known for known in wanted if known.has_inertia}
         self._specifications.update(loaded)
         while True:
             carriers = self._loading.carriers
@@ -184,8 +184,8 @@ class PayloadKernels(KernelCollection):
     def _made(
         self, known: Mapping[str, KernelSpecification], carriers: tuple[str, ...]
     ) -> dict[str, Callable[..., Any]]:
-        names = {name: with_payload(each, carriers).name for name, each in known.items()}
-        return {name: self._kernels[made].call for name, made in names.items()}
+        made = {key: with_payload(each, carriers).key for key, each in known.items()}
+        return {key: self._kernels[loaded].call for key, loaded in made.items()}
 
 
 def _unloaded(carriers: tuple[str, ...]) -> _Loading:
