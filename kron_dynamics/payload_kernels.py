@@ -68,6 +68,8 @@ class PayloadKernels(KernelCollection):
         super().__init__(model, threads)
         self._specifications: dict[str, KernelSpecification] = {}
         self._lock = threading.Lock()
+        self.setting = threading.RLock()
+        """Held while payloads are replaced; calls do not wait for it."""
         self._loading = _unloaded(carriers)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -103,9 +105,10 @@ class PayloadKernels(KernelCollection):
             KernelBuildError: there is a compiler and it failed.
         """
         other = copy.copy(self)
-        missing = tuple(link for link in parameters if link not in self._loading.carriers)
-        carriers = self._loading.carriers + missing
-        calls = self._calls_for(carriers) if missing else self._loading.calls
+        present = self._loading  # read once: another thread may replace it
+        missing = tuple(link for link in parameters if link not in present.carriers)
+        carriers = present.carriers + missing
+        calls = self._calls_for(carriers) if missing else present.calls
         none = np.zeros(PARAMETERS_PER_BODY)
         values = np.array([parameters.get(link, none) for link in carriers]).ravel()
         other._loading = _Loading(carriers, values, calls, {})
@@ -120,13 +123,21 @@ class PayloadKernels(KernelCollection):
             after: kernels with the payloads at a share of 1, from `with_parameters`.
             before: payloads at a share of 0: `in_effect` at the start of the change.
             share: 0 to 1.
+
+        Raises:
+            KernelBuildError: a carrier of `before` is none of `after`, and the compiler failed.
         """
-        carriers, values, calls, _ = after._loading
-        start = np.zeros((len(carriers), PARAMETERS_PER_BODY))
-        for link, own in zip(*before, strict=True):
-            start[carriers.index(link)] = own
+        known, _, calls, _ = after._loading
+        # Since `after` was made, other links may have become carriers.
+        carriers = tuple(dict.fromkeys((*known, *before[0])))
+        if carriers != known:
+            calls = self._calls_for(carriers)
+        ends = np.zeros((2, len(carriers), PARAMETERS_PER_BODY))
+        for end, payloads in zip(ends, (before, after.in_effect), strict=True):
+            for link, own in zip(*payloads, strict=True):
+                end[carriers.index(link)] = own
         # This form is exact at both ends.
-        mean = (1.0 - share) * start.ravel() + share * values
+        mean = ((1.0 - share) * ends[0] + share * ends[1]).ravel()
         while True:
             with self._lock:
                 if calls.keys() >= self._loading.calls.keys():
