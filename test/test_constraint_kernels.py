@@ -50,7 +50,8 @@ class Belt(Gear):
 SHIFT = 2.0
 
 
-class Shifted(Gear):
+@dataclass(frozen=True)
+class Shifted(Belt):
     """Reads a global in a property."""
 
     @property
