@@ -12,7 +12,7 @@ import functools
 import logging
 from collections.abc import Iterator
 from enum import Enum
-from types import FunctionType, MethodType, ModuleType, SimpleNamespace
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType, SimpleNamespace
 from typing import Any, get_origin
 
 from kron_dynamics.kernels.named_imports import file_of, is_library, top_level
@@ -38,7 +38,7 @@ def read_globals(function: FunctionType, user: str) -> Iterator[tuple[str, Any]]
             if not isinstance(value, type | ModuleType):
                 yield name, value
                 continue
-            yield name, _place(value)
+            yield name, tuple(map(_place, value.__mro__ if isinstance(value, type) else [value]))
             module = value.__name__ if isinstance(value, ModuleType) else value.__module__
             if is_users(module, user) and not any(value is other for other in seen):
                 seen.append(value)
@@ -92,6 +92,10 @@ def without_functions(
         return _place(value)
     if isinstance(value, logging.Logger) or get_origin(value) is not None:  # types in annotations
         return repr(value)
+    if isinstance(value, BuiltinFunctionType) and isinstance(value.__self__, type | ModuleType):
+        return (*_place(value), *_place(value.__self__))  # as in every named tuple
+    if type(value).__module__ == 'dataclasses':  # marks of fields, in the methods made of these
+        return _place(type(value))
     if isinstance(value, Enum):
         return (*_place(type(value)), value.name, value.value)
     parts, kind = value, type(value)

@@ -7,19 +7,23 @@ The files stay the same: only values, or the class that an equation is of, tell 
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 import functools
+import logging
+import math
 import os
 import subprocess
 import sys
 import types
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pytest
 
 import kron_dynamics as kd
+from kron_dynamics.elementary import sin
 from kron_dynamics.kernels.captured import captured_text
 from kron_dynamics.kernels.compiled import compiled
 from kron_dynamics.typing import ArrayLike, FloatArray
@@ -75,6 +79,24 @@ closed = around(2.0)
 part = functools.partial(np.multiply, 2.0)
 
 
+class Result(NamedTuple):
+    """Of several parts."""
+
+    whole: Any
+    offset: float = 1.0
+
+
+@dataclasses.dataclass
+class Data:
+    """Numbers and a list."""
+
+    gain: float = 2.0
+    more: list[float] = dataclasses.field(default_factory=list)
+
+
+log = logging.getLogger(__name__)
+
+
 def directly(model: Any, q: Any) -> Any:
     return GAIN * q
 
@@ -119,6 +141,10 @@ def by_a_member(model: Any, q: Any) -> Any:
     return MODE.value * q
 
 
+def by_a_named_tuple(model: Any, q: Any) -> Any:
+    return Result(q)
+
+
 HERE = sys.modules[__name__]
 CHANGES: list[tuple[Any, Any, str, Any]] = [
     (directly, HERE, 'GAIN', 3.0),
@@ -134,6 +160,8 @@ CHANGES: list[tuple[Any, Any, str, Any]] = [
     (by_a_partial, HERE, 'part', functools.partial(np.multiply, 3.0)),
     (by_a_partial, HERE, 'part', functools.partial(np.add, 2.0)),
     (by_a_member, HERE, 'MODE', Mode.FAST),
+    (by_a_named_tuple, HERE, 'Result', type('Result', (Result,), {})),
+    (by_a_named_tuple, Result.__new__, '__defaults__', (2.0,)),
 ]
 
 
@@ -149,6 +177,18 @@ def test_a_global_counts_wherever_it_is_read(
     assert captured_text(function) == before
     monkeypatch.setattr(place, name, value)
     assert captured_text(function) != before
+
+
+def ordinary(model: Any, q: Any) -> Any:
+    log.debug('recorded')
+    if len(q) > 9:
+        raise kd.ShapeError('too long')
+    q = cast(FloatArray, np.asarray(q)) * math.pi * Data().gain
+    return Result(np.linalg.norm(q)) if MODE is Mode.FAST else Result(kd.dynamics, sin(q))
+
+
+def test_what_is_ordinary_in_an_equation_has_an_exact_text() -> None:
+    assert captured_text(ordinary) == captured_text(ordinary)
 
 
 def test_globals_that_are_not_named_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
