@@ -8,7 +8,6 @@ import copy
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, cast
 
@@ -116,13 +115,19 @@ class CarryingRobot(Robot):
         """Payloads by name of the link, without the links that carry nothing."""
         return MappingProxyType(self._payloads)
 
-    @cached_property
+    @property  # a lock of its own: all threads must get the same robot
     def rigid(self) -> Robot:
         """The same robot and payloads with rigid links; itself if no link is flexible."""
         if not self.model.is_flexible:
             return self
-        stiff = CarryingRobot(super().rigid, *self._links)
-        return stiff.with_payloads(self._payloads)
+        if 'rigid' not in vars(self):
+            with self._kernels.setting:
+                if 'rigid' not in vars(self):
+                    model = cast('FlexibleModel', self.model).rigid
+                    empty = CarryingRobot(Robot(model, threads=self._threads), *self._links)
+                    vars(self)['rigid'] = empty._carrying(self._payloads)
+        stiff: Robot = vars(self)['rigid']
+        return stiff
 
     def inertial_parameters(self) -> FloatArray:
         """Return pi including the payloads, shape (10 b + n,): `Robot.inertial_parameters`."""
@@ -136,6 +141,8 @@ class CarryingRobot(Robot):
         self, link: str, payload: Payload, *, strict: bool = False, allow: Iterable[str] = ()
     ) -> None:
         """Replace the payload of a link; the new one is in effect on return.
+
+        Threads that set payloads wait for each other, so that none is lost.
 
         Args:
             link: name of the link that carries it.
@@ -152,8 +159,9 @@ class CarryingRobot(Robot):
                 impossible.
             KernelBuildError: the link needs new kernels, and the compiler failed.
         """
-        after = self.with_payload(link, payload, strict=strict, allow=allow, stacklevel=3)
-        PayloadChange(self, after).advance(1.0)
+        with self._kernels.setting:
+            after = self.with_payload(link, payload, strict=strict, allow=allow, stacklevel=3)
+            PayloadChange(self, after).advance(1.0)
 
     def with_payload(
         self,
@@ -168,24 +176,36 @@ class CarryingRobot(Robot):
 
         It shares kernels with this robot, which is not changed; see `set_payload`.
         """
-        carrier_of(self.model, link)
-        body = rigid_payload(link, payload)
+        checked = self._checked({link: payload}, strict, allow, stacklevel + 1)
+        others = {name: other for name, other in self._payloads.items() if name != link}
+        return self._carrying({**others, **checked})
+
+    def with_payloads(self, payloads: Mapping[str, Payload]) -> CarryingRobot:
+        """Return a robot with these payloads, by link, instead; see `with_payload`."""
+        return self._carrying(self._checked(payloads, False, (), 3))
+
+    def _checked(
+        self, payloads: Mapping[str, Payload], strict: bool, allow: Iterable[str], stacklevel: int
+    ) -> dict[str, RigidPayload]:
+        """Return checked payloads by link, without those of mass 0."""
         findings = Findings(strict, allow)
-        look_at_payload(self.model, link, body, findings)
+        bodies = {}
+        for link, payload in payloads.items():
+            carrier_of(self.model, link)
+            bodies[link] = rigid_payload(link, payload)
+            look_at_payload(self.model, link, bodies[link], findings)
         for warning in findings.finish():
             warnings.warn(warning, stacklevel=stacklevel)
-        others = {name: other for name, other in self._payloads.items() if name != link}
-        return self.with_payloads({**others, link: body} if body.mass > 0.0 else others)
+        return {link: body for link, body in bodies.items() if body.mass > 0.0}
 
-    def with_payloads(self, payloads: Mapping[str, RigidPayload]) -> CarryingRobot:
-        """Return a robot with these payloads, by link, instead; see `with_payload`."""
+    def _carrying(self, payloads: Mapping[str, RigidPayload]) -> CarryingRobot:
         other = CarryingRobot(self, *self._links)
         other._payloads = dict(payloads)
         other._kernels = self._kernels.with_parameters(_by_carrier(self.model, payloads))
         if self.model.is_flexible:
             stiff = self.rigid
             assert isinstance(stiff, CarryingRobot)
-            other.__dict__['rigid'] = stiff.with_payloads(payloads)
+            vars(other)['rigid'] = stiff._carrying(payloads)
         return other
 
 
@@ -204,11 +224,11 @@ class PayloadChange:
             after: robot with the final payloads, from `robot.with_payload`.
         """
         self._robot, self._after = robot, after
-        self._parts = [(robot._kernels, after._kernels)]
+        self._parts = [(robot, after)]
         if isinstance(robot.rigid, CarryingRobot) and isinstance(after.rigid, CarryingRobot):
             if robot.rigid is not robot:
-                self._parts.append((robot.rigid._kernels, after.rigid._kernels))
-        self._before = [kernels.in_effect for kernels, _ in self._parts]
+                self._parts.append((robot.rigid, after.rigid))
+        self._before = [(part._kernels.in_effect, part._payloads) for part, _ in self._parts]
         self.share = 0.0
         """Progress of the change: 0 to 1."""
 
@@ -226,25 +246,21 @@ class PayloadChange:
         """Put payloads between the old and the new ones into effect.
 
         Args:
-            share: 0 for the old payloads, 1 for the new ones.
+            share: 0 for the old payloads, 1 for the new ones. Below 1, `payloads` has the old
+                ones.
 
         Raises:
             ParameterError: share is not between 0 and 1.
+            KernelBuildError: the robot has got kernels meanwhile for links that `after` does not
+                know, and the compiler failed.
         """
         share = real_number(share, 'share')
         if not 0.0 <= share <= 1.0:
             raise ParameterError(f'share is {share:g}, expected 0 to 1')
-        for before, (kernels, after) in zip(self._before, self._parts, strict=True):
-            kernels.take_over(after, before, share)
-        if share == 1.0:
-            for robot, after_robot in (
-                (self._robot, self._after),
-                (self._robot.rigid, self._after.rigid),
-            ):
-                assert isinstance(robot, CarryingRobot)
-                assert isinstance(after_robot, CarryingRobot)
-                robot._payloads = after_robot._payloads
-                robot._check_inverses_again()
+        for (old, payloads), (robot, after) in zip(self._before, self._parts, strict=True):
+            robot._kernels.take_over(after._kernels, old, share)
+            robot._payloads = after._payloads if share == 1.0 else payloads
+            robot._check_inverses_again()
         self.share = share
 
 

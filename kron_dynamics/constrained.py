@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from kron_dynamics.arguments import instance, real_number
+from kron_dynamics.arguments import instance
 from kron_dynamics.constraint_kernels import geometry_of
 from kron_dynamics.constraints import motion_equations
 from kron_dynamics.constraints.closing import close_positions, close_rates
@@ -22,10 +22,14 @@ from kron_dynamics.constraints.pfaffian import Function, along_motion
 from kron_dynamics.constraints.rank import ConstraintReport, generic_rank, refuse_singular, report
 from kron_dynamics.constraints.reactions import Reactions, constraint_reactions
 from kron_dynamics.constraints.speeds import Speeds, choose_independent, solve_speeds
-from kron_dynamics.constraints.state_arguments import joint_numbers, state_vector
+from kron_dynamics.constraints.state_arguments import (
+    finite_time,
+    independent_numbers,
+    joint_numbers,
+    state_vector,
+)
 from kron_dynamics.constraints.system import ConstraintSystem
 from kron_dynamics.dynamics.payload import with_inertias
-from kron_dynamics.exceptions import ConstraintError
 from kron_dynamics.messages import listed
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray
@@ -79,35 +83,28 @@ class ConstrainedRobot:
             ConstraintError: a constraint does not fit or cannot be met, or joints are wrong.
             SingularConstraintError: at the start the constraints, or the speeds, are singular.
             ShapeError: start has another shape.
-            NonFiniteError: start holds a NaN or an infinity.
+            NonFiniteError: start or time holds a NaN or an infinity.
         """
         instance(robot, Robot, 'robot', 'a Robot')
         self.robot, self.constraints = robot, tuple(constraints)
         self._system = ConstraintSystem(robot.model, self.constraints)
         q = np.zeros(self.n) if start is None else self._array(start, 'start')
-        t = real_number(time, 'time')
+        t = finite_time(time, 'time')
         self.start = q = self._close(q, t, self._numbers(hold, 'hold'))
         self.start.setflags(write=False)
         self.rank = generic_rank(self._system, self._conditions, q, t)
-        terms = self.terms(q, np.zeros(self.n), t)
+        terms, names = self._terms(q, np.zeros(self.n), t), robot.joint_names
         self._quasi = independent if callable(independent) else None
         chosen: tuple[int, ...] = ()
-        if not callable(independent):
-            if independent is None:
-                chosen = choose_independent(self._system, terms.A, self.rank)
-            else:
-                chosen = self._numbers(independent, 'independent')
-            if len(chosen) != self.degrees_of_freedom:
-                raise ConstraintError(
-                    f'independent has {len(chosen)} joints, expected {self.degrees_of_freedom}: '
-                    f'{self.n} coordinates with {self.rank} independent conditions'
-                )
+        if independent is None:
+            chosen = choose_independent(self._system, terms.A, self.rank)
+        elif not callable(independent):
+            chosen = independent_numbers(independent, names, self.degrees_of_freedom)
         self._chosen = chosen
-        names = robot.joint_names
         quasi = (f'u{k + 1}' for k in range(self.degrees_of_freedom))
         self.independent = tuple(names[k] for k in chosen) or tuple(quasi)
-        self.actuated = names if actuated is None else tuple(actuated)
-        self._actuated = self._numbers(self.actuated, 'actuated')
+        self._actuated = self._numbers(names if actuated is None else actuated, 'actuated')
+        self.actuated = tuple(names[k] for k in self._actuated)
         self.speeds(q, close_rates(self._system, terms, np.zeros(self.n), self.rank), t)
 
     @classmethod
@@ -172,18 +169,21 @@ class ConstrainedRobot:
 
         The unit of a condition is m or rad; see `Constraint.units`.
         """
-        state = np.asarray(q, dtype=np.float64), np.asarray(qd, dtype=np.float64)
+        return self._terms(self._array(q, 'q'), self._array(qd, 'qd'), t)
+
+    def _terms(self, q: FloatArray, qd: FloatArray, t: float) -> ConstraintTerms:
+        t = finite_time(t)
         if not self.constraints:
             none, rows = np.zeros(0), np.zeros((0, self.n))
             return ConstraintTerms(none, rows, none, rows, none)
-        return self._system.terms(*state, float(t), lambda a, b: self._geometry(a, b))
+        return self._system.terms(q, qd, t, lambda a, b: self._geometry(a, b))
 
     def _conditions(self, q: FloatArray, t: float) -> tuple[FloatArray, FloatArray]:
-        return self.terms(q, np.zeros(self.n), t)[:2]
+        return self._terms(q, np.zeros(self.n), t)[:2]
 
     def residual(self, q: ArrayLike, t: float = 0.0) -> FloatArray:
         """Return the residual phi(q, t), shape (k,), m or rad: 0 if the loops are closed."""
-        return self.terms(self._array(q, 'q'), np.zeros(self.n), t).phi
+        return self._terms(self._array(q, 'q'), np.zeros(self.n), t).phi
 
     def report(self, q: ArrayLike, t: float = 0.0) -> ConstraintReport:
         """Return rank, redundant conditions and distance to the nearest singularity at q, (n,)."""
@@ -214,7 +214,7 @@ class ConstrainedRobot:
             ConstraintError: the constraints contradict each other.
         """
         qd = self._array(qd, 'qd')
-        return close_rates(self._system, self.terms(self._array(q, 'q'), qd, t), qd, self.rank)
+        return close_rates(self._system, self._terms(self._array(q, 'q'), qd, t), qd, self.rank)
 
     def choose_independent(
         self, q: ArrayLike, t: float = 0.0, previous: Sequence[str] | None = None
@@ -223,7 +223,7 @@ class ConstrainedRobot:
 
         A previous choice is kept until another one is five times farther from a singularity.
         """
-        A = self.terms(self._array(q, 'q'), np.zeros(self.n), t).A
+        A = self._terms(self._array(q, 'q'), np.zeros(self.n), t).A
         before = None if previous is None else self._numbers(previous, 'previous')
         chosen = choose_independent(self._system, A, self.rank, before)
         return tuple(self.joint_names[k] for k in chosen)
@@ -245,10 +245,10 @@ class ConstrainedRobot:
 
         Raises:
             SingularConstraintError: u does not determine the motion here.
-            ConstraintError: the conditions contradict each other.
+            ConstraintError: the conditions contradict each other, or independent is not m joints.
         """
         q, qd = self._array(q, 'q'), self._array(qd, 'qd')
-        return self._speeds(q, qd, t, self.terms(q, qd, t), independent)
+        return self._speeds(q, qd, t, self._terms(q, qd, t), independent)
 
     def _speeds(
         self,
@@ -260,8 +260,8 @@ class ConstrainedRobot:
     ) -> Speeds:
         chosen, names = self._chosen, self.independent
         if independent is not None:
-            chosen = self._numbers(independent, 'independent')
-            names = tuple(independent)
+            chosen = independent_numbers(independent, self.joint_names, self.degrees_of_freedom)
+            names = tuple(self.joint_names[k] for k in chosen)
         U, U_dot = np.eye(self.n)[list(chosen)], np.zeros((len(chosen), self.n))
         if self._quasi is not None and independent is None:
             shape = (self.degrees_of_freedom, self.n)
@@ -272,7 +272,7 @@ class ConstrainedRobot:
         # B and d, which do not depend on the rates. gamma does: redundant moving constraints agree
         # about it at the right rates alone, so A and b are taken as constant.
         q, rest = self._array(q, 'q'), np.zeros(self.n)
-        terms = self.terms(q, rest, t)
+        terms = self._terms(q, rest, t)
         frozen = terms._replace(A_dot=np.zeros_like(terms.A), b_dot=np.zeros_like(terms.b))
         return self._speeds(q, rest, t, frozen)
 
@@ -319,7 +319,7 @@ class ConstrainedRobot:
             ConstraintError: they contradict each other, or the mass matrix M_u is singular.
         """
         q, qd, tau = (self._array(x, name) for x, name in ((q, 'q'), (qd, 'qd'), (tau, 'tau')))
-        terms = self.terms(q, qd, t)
+        terms = self._terms(q, qd, t)
         refuse_singular(self._system, self._conditions, q, t, terms.A, self.rank)
         best = choose_independent(self._system, terms.A, self.rank, self._chosen or None)
         speeds = self._speeds(q, qd, t, terms, [self.joint_names[k] for k in best])
@@ -358,7 +358,7 @@ class ConstrainedRobot:
             ParameterError: a weight is not positive, or its joint is not actuated.
         """
         q, qd, qdd = (self._array(x, name) for x, name in ((q, 'q'), (qd, 'qd'), (qdd, 'qdd')))
-        terms = self.terms(q, qd, t)
+        terms = self._terms(q, qd, t)
         motion_equations.refuse_inadmissible(self._system, terms, qd, qdd)
         force = self.robot.inverse_dynamics(q, qd, qdd)
         best = choose_independent(self._system, terms.A, self.rank, self._chosen or None)
@@ -388,7 +388,7 @@ class ConstrainedRobot:
         q, qd, qdd, tau = (
             self._array(x, name) for x, name in ((q, 'q'), (qd, 'qd'), (qdd, 'qdd'), (tau, 'tau'))
         )
-        terms = self.terms(q, qd, t)
+        terms = self._terms(q, qd, t)
         motion_equations.refuse_inadmissible(self._system, terms, qd, qdd)
         forces = self.robot.inverse_dynamics(q, qd, qdd) - tau
         lam = motion_equations.multipliers(self._system, terms.A, forces, self.rank)

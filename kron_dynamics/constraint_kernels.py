@@ -7,11 +7,15 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable
+from types import MethodType
+from typing import cast
 
-from kron_dynamics.constraints.constraint import Geometry
+from kron_dynamics.constraints.constraint import Constraint, Geometry
 from kron_dynamics.constraints.system import ConstraintSystem
+from kron_dynamics.kernels.captured import captured_text
 from kron_dynamics.kernels.collection import KernelCollection
-from kron_dynamics.kernels.origins import origins_of
+from kron_dynamics.kernels.late_imports import IMPORTING
+from kron_dynamics.kernels.origins import is_ours, origins_of
 from kron_dynamics.kernels.sources import sources_digest
 from kron_dynamics.kernels.specification import KernelSpecification
 from kron_dynamics.typing import FloatArray
@@ -20,8 +24,8 @@ from kron_dynamics.typing import FloatArray
 def kernel_name(kind: str, system: ConstraintSystem, *more: object) -> str:
     """Return a name that only kernels of the same function share, as kernels are known by name.
 
-    If the data of a constraint have no exact text, the name is a new one in every call: its
-    kernels are compiled anew for every robot.
+    If data of a constraint, or globals that it reads, have no exact text, the name is a new one
+    in every call: its kernels are compiled anew for every robot.
 
     Args:
         kind: the first part of the name.
@@ -30,8 +34,20 @@ def kernel_name(kind: str, system: ConstraintSystem, *more: object) -> str:
     """
     sources = sources_digest(*{origin for c in system.constraints for origin in origins_of(c)})
     data = os.urandom(16).hex() if system.description is None else system.description
-    digest = hashlib.sha256(f'{data!r}{more!r}{sources}'.encode())
+    read = [text for c in system.constraints for text in _texts_of(c)]
+    digest = hashlib.sha256(f'{data!r}{more!r}{sources}{read!r}'.encode())
     return f'{kind}.{digest.hexdigest()[:16]}'
+
+
+def _texts_of(constraint: Constraint) -> list[str]:
+    """Return texts of the code and globals that a user's constraint reads beside its data."""
+    if is_ours(constraint.geometry):
+        return []
+    with IMPORTING:
+        from kron_dynamics.kernels.read_attributes import functions_read
+
+    method = cast('MethodType', constraint.geometry)
+    return [captured_text(function) for function in (method.__func__, *functions_read(method))]
 
 
 def geometry_of(

@@ -229,7 +229,7 @@ class LinearizedModel:
     def modes(self) -> Modes:
         """Return poles and mode shapes in ascending magnitude of the poles.
 
-        In a complex pair, the pole with positive imaginary part comes first.
+        The poles of a complex pair are neighbours; that with positive imaginary part comes first.
 
         Raises:
             NonFiniteError: the model is not finite.
@@ -239,7 +239,9 @@ class LinearizedModel:
             return Modes(np.empty(0, np.complex128), np.empty((0, 0), np.complex128))
         self._require_mass()
         poles, vectors = np.linalg.eig(self._state_matrix())
-        order = np.lexsort((-poles.imag, np.abs(poles)))
+        # LAPACK puts the poles of a pair one after the other, which are of equal magnitude: a
+        # stable order keeps them together where several pairs have one frequency.
+        order = np.argsort(np.abs(poles), kind='stable')
         shapes = vectors[: self.n, order].astype(np.complex128)
         largest = np.abs(shapes).argmax(axis=0)
         return Modes(

@@ -29,7 +29,7 @@ class _Loading(NamedTuple):
         carriers: the l links whose bodies may carry payloads, in order.
         parameters: ten inertial parameters of each carrier's payload about the link's origin, in
             the link's axes, shape (10 l,).
-        calls: kernels for these carriers, by the name of the kernel without payload.
+        calls: kernels for these carriers, by the key of the kernel without payload.
         repeated: parameters repeated for each state of a batch, for the last batch length only.
     """
 
@@ -68,6 +68,8 @@ class PayloadKernels(KernelCollection):
         super().__init__(model, threads)
         self._specifications: dict[str, KernelSpecification] = {}
         self._lock = threading.Lock()
+        self.setting = threading.RLock()
+        """Held while payloads are replaced; calls do not wait for it."""
         self._loading = _unloaded(carriers)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -103,9 +105,10 @@ class PayloadKernels(KernelCollection):
             KernelBuildError: there is a compiler and it failed.
         """
         other = copy.copy(self)
-        missing = tuple(link for link in parameters if link not in self._loading.carriers)
-        carriers = self._loading.carriers + missing
-        calls = self._calls_for(carriers) if missing else self._loading.calls
+        present = self._loading  # read once: another thread may replace it
+        missing = tuple(link for link in parameters if link not in present.carriers)
+        carriers = present.carriers + missing
+        calls = self._calls_for(carriers) if missing else present.calls
         none = np.zeros(PARAMETERS_PER_BODY)
         values = np.array([parameters.get(link, none) for link in carriers]).ravel()
         other._loading = _Loading(carriers, values, calls, {})
@@ -120,13 +123,21 @@ class PayloadKernels(KernelCollection):
             after: kernels with the payloads at a share of 1, from `with_parameters`.
             before: payloads at a share of 0: `in_effect` at the start of the change.
             share: 0 to 1.
+
+        Raises:
+            KernelBuildError: a carrier of `before` is none of `after`, and the compiler failed.
         """
-        carriers, values, calls, _ = after._loading
-        start = np.zeros((len(carriers), PARAMETERS_PER_BODY))
-        for link, own in zip(*before, strict=True):
-            start[carriers.index(link)] = own
+        known, _, calls, _ = after._loading
+        # Since `after` was made, other links may have become carriers.
+        carriers = tuple(dict.fromkeys((*known, *before[0])))
+        if carriers != known:
+            calls = self._calls_for(carriers)
+        ends = np.zeros((2, len(carriers), PARAMETERS_PER_BODY))
+        for end, payloads in zip(ends, (before, after.in_effect), strict=True):
+            for link, own in zip(*payloads, strict=True):
+                end[carriers.index(link)] = own
         # This form is exact at both ends.
-        mean = (1.0 - share) * start.ravel() + share * values
+        mean = ((1.0 - share) * ends[0] + share * ends[1]).ravel()
         while True:
             with self._lock:
                 if calls.keys() >= self._loading.calls.keys():
@@ -142,12 +153,12 @@ class PayloadKernels(KernelCollection):
         if not specification.has_inertia:
             return super().get(specification)
         self.prepare([specification])
-        name = specification.name
+        name, key = specification.name, specification.key
         count = len(specification.arguments)
 
         def call(*values: Any, out: Any = None, **by_name: Any) -> Any:
             loading = self._loading
-            kernel = loading.calls[name]
+            kernel = loading.calls[key]
             if not loading.carriers:
                 return kernel(*values, out=out, **by_name)
             if by_name or len(values) != count:
@@ -163,7 +174,7 @@ class PayloadKernels(KernelCollection):
     ) -> None:
         """Make all missing kernels in one go; see `KernelCollection.prepare`."""
         wanted = list(specifications)
-        loaded = {known.name: known for known in wanted if known.has_inertia}
+        loaded = {known.key: known for known in wanted if known.has_inertia}
         self._specifications.update(loaded)
         while True:
             carriers = self._loading.carriers
@@ -184,8 +195,8 @@ class PayloadKernels(KernelCollection):
     def _made(
         self, known: Mapping[str, KernelSpecification], carriers: tuple[str, ...]
     ) -> dict[str, Callable[..., Any]]:
-        names = {name: with_payload(each, carriers).name for name, each in known.items()}
-        return {name: self._kernels[made].call for name, made in names.items()}
+        made = {key: with_payload(each, carriers).key for key, each in known.items()}
+        return {key: self._kernels[loaded].call for key, loaded in made.items()}
 
 
 def _unloaded(carriers: tuple[str, ...]) -> _Loading:

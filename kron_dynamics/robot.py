@@ -37,8 +37,8 @@ class Robot:
     Each quantity is a method that takes one state, arrays of shape (n,), or a batch of N states,
     shape (N, n). The docstrings give the result's shape for one state; a batch puts N in front
     of it. `out` is an array to write the result to, instead of allocating one. A wrong shape
-    raises `ShapeError`, values that are no real numbers raise `ArgumentTypeError`; NaN in gives
-    NaN out.
+    raises `ShapeError`, values that are no real numbers raise `ArgumentTypeError`. NaN propagates
+    to all results that depend on it, and to no others: check q itself with `numpy.isfinite`.
 
     A method is compiled to a C kernel at its first use, which is cached on disk; `prepare`
     compiles in advance. A pickle or copy contains the model without kernels, which are reloaded

@@ -350,6 +350,17 @@ def test_loops_of_links_that_bend(derivative: Any, assert_close: Any) -> None:
     assert np.abs(terms.A[0, 3:]).max() > 1e-2
 
 
+COUNT = {k: f'^independent has {k} joints, expected 1: 3 coordinates with 2' for k in (0, 3)}
+NAMES = {
+    name: f"^{name} is 'crank_joint', expected a list of names of joints"
+    for name in ('independent', 'hold', 'actuated')
+}
+
+
+def free(robot: ConstrainedRobot, **options: Any) -> ConstrainedRobot:
+    return ConstrainedRobot(robot.robot, [PIN], start=START, **options)
+
+
 @pytest.mark.parametrize(
     ('call', 'error', 'words'),
     [
@@ -358,6 +369,21 @@ def test_loops_of_links_that_bend(derivative: Any, assert_close: Any) -> None:
         (lambda r: r.velocities(r.start, [1.0, 2.0]), kd.ShapeError, r'u has shape \(2,\)'),
         (lambda r: r.close(r.start, hold=['elbow']), kd.ConstraintError, "hold names .*'elbow'"),
         (lambda r: ConstrainedRobot(r, []), kd.ArgumentTypeError, 'expected a Robot'),
+        (lambda r: r.terms(*np.zeros((2, 5, 3))), kd.ShapeError, r'^q has shape \(5, 3\)'),
+        (lambda r: r.terms(r.start, [0.0]), kd.ShapeError, r'^qd has shape \(1,\), expected'),
+        (lambda r: r.terms('a', r.start), kd.ArgumentTypeError, '^q is '),
+        (lambda r: r.residual(r.start, 'a'), kd.ArgumentTypeError, '^t is '),
+        (lambda r: r.residual(r.start, np.nan), kd.NonFiniteError, '^t is nan'),
+        (lambda r: r.close(r.start, np.inf), kd.NonFiniteError, '^t is inf'),
+        (lambda r: free(r, time=np.nan), kd.NonFiniteError, '^time is nan'),
+        (lambda r: r.speeds(r.start, r.start, 0.0, r.joint_names), kd.ConstraintError, COUNT[3]),
+        (lambda r: r.speeds(r.start, r.start, 0.0, []), kd.ConstraintError, COUNT[0]),
+        (lambda r: free(r, independent=[]), kd.ConstraintError, COUNT[0]),
+        (lambda r: free(r, independent='crank_joint'), kd.ArgumentTypeError, NAMES['independent']),
+        (lambda r: free(r, hold='crank_joint'), kd.ArgumentTypeError, NAMES['hold']),
+        (lambda r: free(r, actuated='crank_joint'), kd.ArgumentTypeError, NAMES['actuated']),
+        (lambda r: free(r, actuated=5), kd.ArgumentTypeError, '^actuated is 5, expected a list'),
+        (lambda r: r.close(r.start, 0.0, 'elbow'), kd.ArgumentTypeError, "^hold is 'elbow'"),
     ],
 )
 def test_arguments_are_refused_by_name(call: Any, error: Any, words: str) -> None:

@@ -47,6 +47,22 @@ class Belt(Gear):
     name: str = 'belt'
 
 
+SHIFT = 2.0
+
+
+@dataclass(frozen=True)
+class Shifted(Belt):
+    """Reads a global in a property."""
+
+    @property
+    def shift(self) -> float:
+        return SHIFT
+
+    def geometry(self, model: Any, q: Any, qd: Any) -> Geometry:
+        found = super().geometry(model, q, qd)
+        return found._replace(f=found.f + self.shift)
+
+
 def check_own(robot: ConstrainedRobot) -> None:
     """The robot's kernel is its own equation."""
     expected = robot._system.geometry(Q, Q)
@@ -69,6 +85,13 @@ def test_reduced_robots_know_the_data_of_every_class(kind: type[Gear]) -> None:
         assert reduced.residual(Q)[0] == pytest.approx(Q[0] - ratio * Q[1])
         again = [pickle.loads(pickle.dumps(reduced)), copy.deepcopy(reduced)]
         assert [robot.residual(Q)[0] for robot in again] == [reduced.residual(Q)[0]] * 2
+
+
+def test_globals_that_a_constraint_reads_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    for shift in (2.0, 3.0):
+        monkeypatch.setattr(sys.modules[__name__], 'SHIFT', shift)
+        reduced = ReducedRobot(ConstrainedRobot(four_bar(), [Shifted(2.0)]))
+        assert reduced.residual(Q)[0] == pytest.approx(Q[0] - 2.0 * Q[1] + shift)
 
 
 def test_only_data_with_an_exact_text_give_names_that_return() -> None:

@@ -88,6 +88,15 @@ def test_hanging_pendulum_swings_with_root_g_over_l() -> None:
     np.testing.assert_allclose(model.transfer('pivot', 0, omega), expected, rtol=1e-13)
 
 
+def test_poles_of_a_pair_are_neighbours_where_pairs_have_one_frequency() -> None:
+    one, still = np.eye(3), np.zeros((4, 3))
+    for damping in (0.0, 0.1):
+        model = LinearizedModel(('a', 'b', 'c'), one, damping * one, 4.0 * one, *still)
+        first, second = model.poles().reshape(3, 2).T
+        np.testing.assert_array_equal(first, second.conj())
+        assert (first.imag > 0.0).all()
+
+
 def test_standing_pendulum_falls_and_says_so() -> None:
     model = pendulum().linearize([pi], [0.0], [0.0])
     rate = sqrt(G / LENGTH)

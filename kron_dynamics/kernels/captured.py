@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Values that a user's equation reads beside its arguments, which are constants of its kernel.
 
-These are attributes of the instance whose method it is, variables around a function, and bound and
-default arguments. Those of the package's own equations are told by the names of kernels.
+These are attributes of the instance whose method it is, globals, variables around a function, and
+bound and default arguments. The code of the user's functions that it runs counts, too: a file may
+have several of one name. The package's own equations are told by the names of kernels.
 """
 
 from __future__ import annotations
@@ -15,11 +16,10 @@ from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 from kron_dynamics.kernels.late_imports import IMPORTING
+from kron_dynamics.kernels.named_imports import top_level
 from kron_dynamics.kernels.origins import filled_cells, is_ours
 
 _FUNCTIONS = (FunctionType, MethodType, functools.partial)
-# What is captured by a function and is among its origins is no value.
-_ORIGINS = (*_FUNCTIONS, type, ModuleType)
 
 
 def captured_text(function: object) -> str:
@@ -30,6 +30,7 @@ def captured_text(function: object) -> str:
     """
     values: list[tuple[str, Any]] = []
     seen: list[Any] = []
+    user = ''
     waiting: list[Any] = [function]
     while waiting:
         item = waiting.pop()
@@ -39,17 +40,32 @@ def captured_text(function: object) -> str:
             continue
         seen.append(item)
         captured = list(_captured_by(item))
-        waiting += [value for _, value in captured]
         if not is_ours(item):
-            values += [each for each in captured if not isinstance(each[1], _ORIGINS)]
+            with IMPORTING:  # for equations of users only
+                from kron_dynamics.kernels.read_attributes import functions_read, read_attributes
+                from kron_dynamics.kernels.read_globals import (
+                    home_of,
+                    is_users,
+                    read_globals,
+                    without_functions,
+                )
+
+            user = user or top_level(home_of(item))
             if isinstance(item, MethodType):
-                with IMPORTING:
-                    from kron_dynamics.kernels.read_attributes import read_attributes
+                captured += [(f.__name__, f) for f in functions_read(item)]
                 values += read_attributes(item)
+            elif isinstance(item, FunctionType) and is_users(home_of(item), user):
+                captured += read_globals(item, user)
+            for name, value in captured:
+                if not isinstance(value, type | ModuleType):  # they are origins
+                    values.append((name, without_functions(value, user, waiting)))
+        else:
+            waiting += [value for _, value in captured]
     if not values:
         return ''
     with IMPORTING:
-        from kron_dynamics.kernels.typed_code import value_text  # for equations of users only
+        from kron_dynamics.kernels.typed_code import value_text
+
     text = value_text(values)
     return os.urandom(16).hex() if text is None else text
 

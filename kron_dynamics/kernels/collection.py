@@ -14,7 +14,7 @@ from kron_dynamics.model.robot_model import RobotModel
 
 
 class KernelCollection:
-    """The kernels of one model by name."""
+    """The kernels of one model by the keys of their specifications."""
 
     def __init__(self, model: RobotModel, threads: int = 1) -> None:
         """Start without kernels; `threads` is how many share a batch, 0 for all cores."""
@@ -30,25 +30,26 @@ class KernelCollection:
     def get(self, specification: KernelSpecification) -> Kernel:
         """Return the kernel of a specification, compiled at the first request.
 
-        Kernels are identified by name: specifications of equal names must be equal.
+        Kernels are identified by key: specifications of equal keys must be equal.
         """
         self.prepare([specification])
-        return self._kernels[specification.name]
+        return self._kernels[specification.key]
 
     def prepare(
         self, specifications: Iterable[KernelSpecification], batches: bool = False
     ) -> None:
         """Make all missing kernels in one go and, if `batches`, their code for batches."""
-        wanted = {known.name: known for known in specifications}.values()
-        missing = [known for known in wanted if known.name not in self._kernels]
+        wanted = {known.key: known for known in specifications}.values()
+        missing = [known for known in wanted if known.key not in self._kernels]
         if missing:
-            for kernel in make_kernels(missing, self._model, self._fingerprint, self._threads):
-                self._kernels[kernel.report.name] = kernel
-        without = [known for known in wanted if self._kernels[known.name].lacks_lanes]
+            made = make_kernels(missing, self._model, self._fingerprint, self._threads)
+            for known, kernel in zip(missing, made, strict=True):
+                self._kernels[known.key] = kernel
+        without = [known for known in wanted if self._kernels[known.key].lacks_lanes]
         if batches and without:
             addresses = make_lanes(without, self._model, self._fingerprint)
             for k, known in enumerate(without):
-                self._kernels[known.name].use_lanes(None if addresses is None else addresses[k])
+                self._kernels[known.key].use_lanes(None if addresses is None else addresses[k])
 
     @property
     def model(self) -> RobotModel:

@@ -64,7 +64,7 @@ def make_kernels(
 
 def make_lanes(
     specifications: Sequence[KernelSpecification], model: RobotModel, fingerprint: str
-) -> list[int] | None:
+) -> list[int | None] | None:
     """Return addresses of the code with one state per SIMD lane, for kernels that have lanes.
 
     Args:
@@ -73,13 +73,23 @@ def make_lanes(
         fingerprint: fingerprint of the model.
 
     Returns:
-        addresses, or None if nothing can be compiled any more.
+        addresses, each None if the function has changed; None if nothing can be compiled any
+        more.
 
     Raises:
         KernelBuildError: as for `make_kernels`.
     """
-    fetched = _fetched(specifications, model, fingerprint, lanes=True)
-    return None if fetched is None else [address for address, _ in fetched]
+    unchanged = [known for known in specifications if not _has_changed(known)]
+    fetched = _fetched(unchanged, model, fingerprint, lanes=True)
+    if fetched is None:
+        return None
+    addresses = iter(address for address, _ in fetched)
+    return [next(addresses) if known in unchanged else None for known in specifications]
+
+
+def _has_changed(known: KernelSpecification) -> bool:
+    """Return whether a user's method reads other values than when its kernel was made."""
+    return known.captured != '' and captured_text(known.function) != known.captured
 
 
 def _lanes(known: KernelSpecification, model: RobotModel, fingerprint: str) -> int | None:
@@ -100,12 +110,12 @@ def _fetched(
         return None
     forget_changed()
     machine = (compiler_identity(compiler), processor_identity())
-    origins = {known.name: known.origins(model) for known in specifications}
+    origins = {known.key: known.origins(model) for known in specifications}
     keys = {
         cache_key(
             *(known.name, repr(known.lengths(model)), fingerprint, *machine, f'lanes: {lanes}'),
-            captured_text(known.function),
-            origins=origins[known.name],
+            known.captured or captured_text(known.function),
+            origins=origins[known.key],
         ): known
         for known in specifications
     }

@@ -12,7 +12,9 @@ from types import MethodType
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from kron_dynamics.exceptions import InvalidInertiaError
+from kron_dynamics.kernels.captured import captured_text
 from kron_dynamics.kernels.kernel import Kernel
+from kron_dynamics.kernels.origins import CAPTURED, is_ours
 from kron_dynamics.kernels.specification import Argument, KernelSpecification
 
 P = ParamSpec('P')
@@ -100,7 +102,19 @@ class Compiled(Generic[P, R]):
         return KernelSpecification(
             *(name, self._lengths_for(instance), function, result),
             *(self._in_body_axes, self._has_loops, self._has_inertia),
+            captured=self._captured(instance, function),
         )
+
+    def _captured(self, instance: Any, function: Callable[..., Any]) -> str:
+        if is_ours(self.body):
+            return ''
+        known: str | None = vars(instance).get(CAPTURED, {}).get(self)
+        return captured_text(function) if known is None else known
+
+    def _keep(self, instance: Any, specification: KernelSpecification) -> None:
+        """Remember what an instance's kernel captured, as its attributes may change later."""
+        if specification.captured:
+            vars(instance).setdefault(CAPTURED, {})[self] = specification.captured
 
     def _lengths_for(self, instance: Any) -> list[Argument]:
         found: list[Argument] = []
@@ -134,6 +148,7 @@ class Compiled(Generic[P, R]):
             raise InvalidInertiaError(instance.singular_mass)
         specification = self.specification(instance)
         kernel: Kernel = instance._kernels.get(specification)
+        self._keep(instance, specification)
         call: Any = kernel.call
         call.__name__ = self._name
         call.__module__ = self.body.__module__
@@ -180,8 +195,12 @@ def compiled(
 
     The body is run once on traced arguments. If it is annotated to return a NamedTuple, the
     kernel has several results. `out`, a keyword of every such method, is handled by the kernel
-    and never reaches the body. Attributes of the instance that the body reads are constants of the
-    kernel, with the values that they have when it is made: later changes have no effect on it.
+    and never reaches the body.
+
+    Attributes of the instance and globals that the body reads are constants of the kernel, with
+    the values that they have when it is made: later changes have no effect on it. What the body
+    reads elsewhere does not tell kernels apart, such as a file, the environment, or a module that
+    it imports itself: read them outside, and store them in an attribute or a global.
 
     Args:
         function: the method.
@@ -211,7 +230,7 @@ def compiled_methods(cls: type) -> dict[str, Compiled[Any, Any]]:
 
 def state_without_kernels(instance: Any) -> dict[str, Any]:
     """Return the state of an instance for pickling and copying: all but its compiled methods."""
-    made = compiled_methods(type(instance))
+    made = {*compiled_methods(type(instance)), CAPTURED}
     return {name: value for name, value in vars(instance).items() if name not in made}
 
 
@@ -232,8 +251,8 @@ def prepare(*instances: Any, batches: bool = False) -> None:
         if not method.on_demand
         and not (method.inverts_mass and instance.singular_mass is not None)
     ]
-    instances[0]._kernels.prepare(
-        [method.specification(instance) for instance, _, method in methods], batches
-    )
-    for instance, name, _ in methods:
+    specifications = [method.specification(instance) for instance, _, method in methods]
+    instances[0]._kernels.prepare(specifications, batches)
+    for (instance, name, method), specification in zip(methods, specifications, strict=True):
+        method._keep(instance, specification)
         getattr(instance, name)

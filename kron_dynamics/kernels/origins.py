@@ -15,6 +15,8 @@ from kron_dynamics.kernels.named_imports import file_of, is_library, top_level
 _PACKAGE = top_level(__name__)
 # Packages whose functions and classes are no user's.
 _OURS = {_PACKAGE, 'numpy', *sys.stdlib_module_names}
+# Attribute of an instance with what its kernels captured, by the compiled method.
+CAPTURED = '_captured_texts'
 # The name of a module, or a function or class defined in one.
 Origin = str | FunctionType | type
 
@@ -75,7 +77,12 @@ def is_ours(function: Any) -> bool:
     """Return whether a function or class, or the function in a partial, is no user's."""
     while isinstance(function, functools.partial):
         function = function.func
-    return top_level(getattr(function, '__module__', None) or '') in _OURS
+    return is_of_package(getattr(function, '__module__', None) or '')
+
+
+def is_of_package(module: str) -> bool:
+    """Return whether a module is this package's, NumPy's or Python's."""
+    return top_level(module) in _OURS
 
 
 def filled_cells(function: FunctionType) -> list[Any]:

@@ -20,8 +20,8 @@ from typing import Any
 
 from kron_dynamics.kernels.compiled import Compiled
 from kron_dynamics.kernels.named_imports import top_level
-from kron_dynamics.kernels.origins import is_ours
-from kron_dynamics.kernels.typed_code import functions_in, names_in
+from kron_dynamics.kernels.origins import CAPTURED, is_ours
+from kron_dynamics.kernels.typed_code import functions_in, functions_of, names_in
 
 # Functions that see variables which are not passed to them.
 _SEE_VARIABLES = {'eval', 'exec', 'locals', 'vars'}
@@ -29,7 +29,9 @@ _OF_ATTRIBUTES = {'LOAD_ATTR', 'LOAD_METHOD', 'LOAD_SUPER_ATTR', 'STORE_ATTR', '
 # Instructions that share a variable with a function inside, whose code is looked at, too.
 _OF_CELLS = {'MAKE_CELL', 'LOAD_CLOSURE'}
 # What every instance with compiled methods has: its fingerprint and name are in the key.
-_REQUIRED = {'model', '_kernels'}
+_REQUIRED = {'model', '_kernels', CAPTURED}
+# Methods that run at any access.
+_ALWAYS = {'__getattr__', '__getattribute__'}
 
 
 def read_attributes(method: MethodType) -> Iterator[tuple[str, Any]]:
@@ -52,11 +54,26 @@ def read_attributes(method: MethodType) -> Iterator[tuple[str, Any]]:
             yield name, own.get(name, member)
 
 
+def functions_read(method: MethodType) -> Iterator[FunctionType]:
+    """Yield the functions of the user's classes that a method may run on its instance."""
+    classes = _users_classes(method)
+    for member in _members(classes, _names_read(method) | _ALWAYS):
+        known = member.body if isinstance(member, Compiled) else member
+        found = functions_of(known)
+        if not found and hasattr(known, '__get__'):  # of a class of the user's own kind
+            found = functions_in(type(known))
+        yield from found
+
+
+def _users_classes(method: MethodType) -> list[type]:
+    return [cls for cls in type(method.__self__).__mro__ if not is_ours(cls)]
+
+
 def _names_read(method: MethodType) -> set[str]:
     """Return the names in the code of a method and of the user's methods that it calls."""
-    classes = [cls for cls in type(method.__self__).__mro__ if not is_ours(cls)]
+    classes = _users_classes(method)
     waiting: list[Any] = [method.__func__]
-    waiting += _members(classes, {'__getattr__', '__getattribute__'})
+    waiting += _members(classes, _ALWAYS)
     names: set[str] = set()
     while waiting:
         functions = _given_the_instance(waiting.pop())

@@ -74,8 +74,11 @@ class SourceNotes:
         return note if same else None
 
     def add(self, file: str, note: Note) -> None:
-        """Add the note of a file, unless it changed within the last 10 s."""
-        if time.time_ns() - note.changed > _TICK:
+        """Add the note of a file, unless it changed within the last 10 s.
+
+        Times in the future are of changes before the clock was set back.
+        """
+        if abs(time.time_ns() - note.changed) > _TICK:
             self._notes[file] = note
             self._has_new = True
 

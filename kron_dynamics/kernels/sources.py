@@ -39,8 +39,10 @@ _log = logging.getLogger(__name__)
 _PACKAGE = __name__.partition('.')[0]
 _INSIDE = f'{_PACKAGE}.'
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# Time of this module's import, ns: files changed later may differ from the code in memory.
-_IMPORTED = time.time_ns()
+# Times of this module's import, ns: files changed later may differ from the code in memory.
+_IMPORTED, _STARTED = time.time_ns(), time.monotonic_ns()
+# Difference between two clocks from which on one of them has been set, ns.
+_SET = 1_000_000_000
 # ctime of each file when it was read, ns.
 _seen: dict[str, int] = {}
 _PYTHON = ('.py', '.pyc', '.pyo')
@@ -247,9 +249,23 @@ def changed_meanwhile(origins: Iterable[Origin], *, anew: bool = True) -> str | 
     theirs = _files_of_others(frozenset(_modules_of(origins)))
     for file, then in _seen.items():
         if file in theirs or file.startswith(_ROOT):
-            if not 0 < (_changed_at(file) if anew else then) <= _IMPORTED:
+            if _is_of_this_process(_changed_at(file) if anew else then):
                 return file
     return None
+
+
+def _is_of_this_process(changed: int) -> bool:
+    """Return whether a ctime, ns, may be of a change since this process imported the package.
+
+    The clock may be set meanwhile, as on a computer that has none without a network: then such a
+    change has a time shortly after the import by the old clock, or shortly before now by the new
+    one. Other times after the import are of changes before the clock was wrong.
+    """
+    now, elapsed = time.time_ns(), time.monotonic_ns() - _STARTED
+    if changed == 0 or _IMPORTED < changed <= _IMPORTED + elapsed + _SET:
+        return True
+    is_set = abs(now - _IMPORTED - elapsed) > _SET
+    return is_set and now - elapsed - _SET <= changed <= now + _SET
 
 
 def _changed_at(file: str) -> int:

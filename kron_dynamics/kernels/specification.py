@@ -48,6 +48,7 @@ class KernelSpecification(NamedTuple):
         has_loops: whether the function traverses the tree by the model's methods only, so that
             its loops can be recorded.
         has_inertia: whether it depends on the inertia of the bodies, and so on payloads.
+        captured: `captured_text` of the function if it is a user's method; '' if it is not.
     """
 
     name: str
@@ -57,6 +58,12 @@ class KernelSpecification(NamedTuple):
     in_body_axes: bool = False
     has_loops: bool = True
     has_inertia: bool = False
+    captured: str = ''
+
+    @property
+    def key(self) -> str:
+        """What identifies the function in a collection; the name if it is the package's."""
+        return f'{self.name}\n{self.captured}' if self.captured else self.name
 
     def lengths(self, model: RobotModel) -> list[tuple[str, int]]:
         """Return name and length of each argument for a model."""

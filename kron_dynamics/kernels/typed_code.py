@@ -57,7 +57,7 @@ def text_of(origin: FunctionType | type) -> str:
             if not isinstance(value, FunctionType | type)
         ]
         defaults = _value(function.__defaults__), _value(function.__kwdefaults__)
-        texts.append(repr((_code(function.__code__), values, defaults)))
+        texts.append(repr((code_text(function.__code__), values, defaults)))
     if isinstance(origin, type):
         members = [
             (name, _value(value))
@@ -78,10 +78,13 @@ def names_in(code: CodeType) -> Iterator[str]:
             yield constant
 
 
-def _code(code: CodeType) -> str:
-    constants = [
-        _code(value) if isinstance(value, CodeType) else repr(value) for value in code.co_consts
-    ]
+def code_text(code: CodeType) -> str:
+    """Return a text of byte code that is the same in every process of one Python version."""
+    constants = []
+    for value in code.co_consts:
+        if isinstance(value, frozenset):  # whose order differs from process to process
+            value = sorted(map(repr, value))
+        constants.append(code_text(value) if isinstance(value, CodeType) else repr(value))
     return repr((sys.version, code.co_code, code.co_names, code.co_varnames, constants))
 
 

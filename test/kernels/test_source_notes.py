@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -87,6 +88,13 @@ def test_a_file_that_has_changed_has_none(tmp_path: Path, at_once: None) -> None
 def test_a_file_that_may_change_unseen_is_not_noted(tmp_path: Path) -> None:
     file = kept(tmp_path / 'a.py')
     assert SourceNotes('modules').find(str(file), file.stat()) is None
+
+
+def test_a_file_from_the_future_is_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was written before the clock went wrong."""
+    monkeypatch.setattr(source_notes, 'time', SimpleNamespace(time_ns=lambda: 0))
+    file = kept(tmp_path / 'a.py')
+    assert SourceNotes('modules').find(str(file), file.stat()) == note_of(file)
 
 
 def test_other_modules_have_other_imports(tmp_path: Path, at_once: None) -> None:

@@ -118,6 +118,39 @@ def test_a_change_stays_known_where_another_thread_looks_anew(
     assert changed_meanwhile(['users_changed'], anew=False) == module.__file__
 
 
+SECOND = 1_000_000_000
+
+
+# Times of the import, of now and of a file's change, s; the process has run for 100 s.
+@pytest.mark.parametrize(
+    ('imported', 'now', 'changed', 'refused'),
+    [
+        (1000, 1100, 1000, False),
+        (1000, 1100, 1000 + 1e-9, True),
+        (1000, 1100, 1100, True),
+        (1000, 1100, 10**8, False),  # the clock is behind the files
+        (1000, 10**8 + 500, 10**8, False),  # it has been set meanwhile, after these
+        (1000, 10**8 + 500, 1010, True),  # before it was set
+        (1000, 10**8 + 500, 10**8 + 490, True),  # after it was set
+        (10**8, 500, 10**8 + 10, True),  # it has been set back
+        (10**8, 500, 490, True),
+        (10**8, 500, 300, False),
+    ],
+)
+def test_changes_of_this_process_are_known_by_any_clock(
+    imported: float, now: float, changed: float, refused: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = sources.__file__
+    monkeypatch.setattr(sources, '_IMPORTED', round(imported * SECOND))
+    monkeypatch.setattr(sources, '_STARTED', 7 * SECOND)
+    clock = types.SimpleNamespace(
+        time_ns=lambda: round(now * SECOND), monotonic_ns=lambda: 107 * SECOND
+    )
+    monkeypatch.setattr(sources, 'time', clock)
+    monkeypatch.setattr(sources, '_seen', {file: round(changed * SECOND)})
+    assert changed_meanwhile([], anew=False) == (file if refused else None)
+
+
 def test_a_model_of_ones_own_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = 'class Model:\n    n = 2\n'
     module = user_module(tmp_path, 'users_model', text, monkeypatch)
