@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from kron_dynamics.exceptions import ParameterError
+from kron_dynamics.exceptions import ParameterError, ShapeError
 from kron_dynamics.identification.base_parameters import base_parameters
 from kron_dynamics.identification.calibration import calibrate, prior_for
 from kron_dynamics.identification.consistent_fit import Prior
@@ -26,6 +26,7 @@ from kron_dynamics.identification.motion import Motion
 from kron_dynamics.identification.parameter_table import base_table, parameter_table
 from kron_dynamics.identification.residuals import compared, with_described_rotors
 from kron_dynamics.identification.results import Identification
+from kron_dynamics.identification.rigid_trees import require_rigid_tree
 from kron_dynamics.identification.rows import Rows
 from kron_dynamics.identification.standstill import standing_joints, without_rest
 from kron_dynamics.identification.structure import Structure
@@ -63,9 +64,11 @@ def identify(
         estimate_gains: joints with efforts in unknown units, such as currents.
 
     Raises:
-        ParameterError: too little motion or effort, unidentifiable gains, flexible links, loops.
+        ParameterError: too little motion or effort, unidentifiable gains, flexible links, loops,
+            friction terms or a strength that cannot be.
+        ShapeError: a motion has another number of joints.
     """
-    _check(robot, motions)
+    _check(robot, motions, validation or (), strength)
     training, held, split = _split(motions, validation)
     training, standing = _moving(robot, training)
     calibration = calibrate(robot, training, terms=terms, estimate_gains=estimate_gains)
@@ -105,13 +108,22 @@ def identify(
     )
 
 
-def _check(robot: Robot, motions: Sequence[Motion]) -> None:
-    if robot.model.is_flexible or robot.model.has_closed_loops:
-        raise ParameterError(
-            'identification is for trees of rigid links: remove flexible links and loops'
-        )
+def _check(
+    robot: Robot,
+    motions: Sequence[Motion],
+    validation: Sequence[Motion],
+    strength: float | None,
+) -> None:
+    require_rigid_tree(robot.model)
+    if strength is not None and not 0.0 < strength < np.inf:
+        raise ParameterError(f'strength is {strength:g}, expected a finite number above 0')
     if not motions:
         raise ParameterError('there is no motion to identify from')
+    for motion in (*motions, *validation):
+        if motion.q.shape[1] != robot.n:
+            raise ShapeError(
+                f'{motion.label} has {motion.q.shape[1]} joints, expected {robot.n} of the robot'
+            )
     if not any(np.isfinite(motion.effort).any() for motion in motions):
         raise ParameterError('no effort is recorded: there is nothing to identify from')
     if standing_joints(robot, motions).all():

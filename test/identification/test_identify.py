@@ -14,7 +14,7 @@ from sampled_runs import POSE, machine
 
 import kron_dynamics as kd
 from benchmarks.robots import description
-from kron_dynamics.exceptions import ModelError, ParameterError
+from kron_dynamics.exceptions import ModelError, ParameterError, ShapeError
 from kron_dynamics.identification import Identification, Motion, identify
 from kron_dynamics.identification.base_parameters import identified_base
 from kron_dynamics.identification.description import beside_the_urdf, identified_urdf
@@ -235,9 +235,20 @@ def test_what_cannot_be_identified_is_refused_in_a_line() -> None:
     for motions in ([motion], [motion, blank]):  # efforts of one motion are enough
         with pytest.raises(ParameterError, match="no friction term 'dry'"):
             identify(robot, motions, terms=('dry',))
+    with pytest.raises(ParameterError, match="'coulomb' is given twice"):
+        identify(robot, [motion], terms=('coulomb', 'viscous', 'coulomb'))
+    for strength in (0.0, -1.0, np.nan, np.inf):
+        with pytest.raises(ParameterError, match='strength is .*, expected a finite number above'):
+            identify(robot, [motion], strength=strength)
+    narrow = Motion(motion.time, motion.q[:, :2], motion.qd[:, :2], motion.effort[:, :2])
+    for motions, held in (([narrow], None), ([motion], [narrow])):
+        with pytest.raises(ShapeError, match='has 2 joints, expected 3'):
+            identify(robot, motions, held)
     bending = kd.load(STACKER, flexible=CONFIG / 'stacker_reclaimer_flexible.yaml')
     with pytest.raises(ParameterError, match='trees of rigid links'):
         identify(bending, [motion])
+    with pytest.raises(ParameterError, match='trees of rigid links: URDF: .*loop'):
+        identify(kd.load(PROJECT / 'urdf' / 'four_bar_plus.urdf'), [motion])
     *_, found = known('stacker')
     with pytest.raises(ModelError, match="no joint 'travel"):
         identified_urdf('<robot name="x"/>', robot.model, found)
