@@ -28,7 +28,12 @@ from kron_dynamics.identification.residuals import compared, with_described_roto
 from kron_dynamics.identification.results import Identification
 from kron_dynamics.identification.rigid_trees import require_rigid_tree
 from kron_dynamics.identification.rows import Rows
-from kron_dynamics.identification.standstill import standing_joints, without_rest
+from kron_dynamics.identification.standstill import (
+    STANDSTILL,
+    standing_joints,
+    transition_notes,
+    without_rest,
+)
 from kron_dynamics.identification.structure import Structure
 from kron_dynamics.identification.weighted_fit import WeightedFit, weighted_fit
 from kron_dynamics.robot import Robot
@@ -96,14 +101,18 @@ def identify(
         base_table(robot, structure, rows, free),
         free.condition if free is not None else float('nan'),
         base_parameters(_random_regressor(robot)).rank,
-        _excited(rows, weighted),
+        _excited(rows),
         weighted.noise,
         weighted.outliers,
         *compared(robot, held, structure, x, plain, described),
         _seconds(training),
         _seconds(held),
         split,
-        (*notes, *unit_notes(robot, rows, training, structure.terms)),
+        (
+            *notes,
+            *transition_notes(robot, training),
+            *unit_notes(robot, rows, training, structure.terms),
+        ),
         calibration.reported(robot),
     )
 
@@ -129,7 +138,8 @@ def _check(
     if standing_joints(robot, motions).all():
         travel = np.max([np.ptp(motion.q, axis=0) for motion in motions])
         raise ParameterError(
-            f'too little motion: no joint leaves standstill; they move by {travel:.3g} at most'
+            f'too little motion: no joint leaves standstill ({STANDSTILL}) for a second; they '
+            f'move by {travel:.3g} at most'
         )
 
 
@@ -182,8 +192,8 @@ def _notes(
     for joint, name in enumerate(robot.joint_names):
         if standing[joint]:
             notes.append(
-                f"joint '{name}' stands still: static friction makes its effort uninformative, so "
-                f'it is not used'
+                f"joint '{name}' stands still ({STANDSTILL}): static friction makes its effort "
+                f'uninformative, so it is not used'
             )
         elif not np.isfinite(weighted.noise[joint]):
             notes.append(f"joint '{name}' has no recorded effort")
@@ -229,15 +239,16 @@ def _random_regressor(robot: Robot) -> FloatArray:
     return robot.regressor(q, *rng.uniform(-1.0, 1.0, (2, STATES, robot.n)))
 
 
-def _excited(rows: Rows, weighted: WeightedFit) -> FloatArray:
+def _excited(rows: Rows) -> FloatArray:
     """Return the number of parameter combinations that each joint's efforts excite, shape (n,)."""
-    found = np.zeros(rows.matrix.shape[1])
-    scale = np.linalg.norm(rows.matrix.reshape(-1, rows.matrix.shape[2]), axis=0)
+    known = np.isfinite(rows.effort)
+    scale = np.linalg.norm(rows.matrix[known], axis=0)
     scale[scale == 0.0] = np.inf
-    for joint in range(len(found)):
-        if np.isfinite(weighted.noise[joint]):
-            sizes = np.linalg.svd(rows.matrix[:, joint] / scale, compute_uv=False)
-            found[joint] = np.count_nonzero(sizes > 1e-3 * sizes[0])
+    found = np.zeros(known.shape[1])
+    for joint in np.flatnonzero(known.any(axis=0)):
+        own = rows.matrix[known[:, joint], joint]
+        sizes = np.linalg.svd(own / scale, compute_uv=False)
+        found[joint] = np.count_nonzero(sizes > 1e-3 * sizes[0])
     return found
 
 

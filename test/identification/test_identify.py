@@ -19,6 +19,7 @@ from kron_dynamics.identification import Identification, Motion, identify
 from kron_dynamics.identification.base_parameters import identified_base
 from kron_dynamics.identification.description import beside_the_urdf, identified_urdf
 from kron_dynamics.identification.least_squares import weighted_least_squares
+from kron_dynamics.identification.procedure import _excited
 from kron_dynamics.identification.pseudo_inertia import is_consistent
 
 pytestmark = pytest.mark.interpreted
@@ -212,6 +213,10 @@ def test_a_joint_shows_what_is_seen_by_a_thousandth_at_least(case: tuple) -> Non
     for joint, count in enumerate(found.excited):
         own = matrix[:, joint]
         assert count == np.linalg.matrix_rank(own, tol=1e-3 * np.linalg.norm(own, 2))
+    # Rows without efforts show nothing: two efforts are not more than two combinations.
+    rows.effort[2:, 0] = np.nan
+    rows.effort[:, 1] = np.nan
+    assert _excited(rows)[:2].tolist() == [2.0, 0.0]
 
 
 def test_what_cannot_be_identified_is_refused_in_a_line() -> None:
