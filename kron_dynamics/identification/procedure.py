@@ -24,6 +24,7 @@ from kron_dynamics.identification.gravity_direction import tilt_notes, tilted_gr
 from kron_dynamics.identification.least_squares import LeastSquares, weighted_least_squares
 from kron_dynamics.identification.motion import Motion
 from kron_dynamics.identification.parameter_table import base_table, parameter_table
+from kron_dynamics.identification.prior import thin_notes
 from kron_dynamics.identification.residuals import compared, with_described_rotors
 from kron_dynamics.identification.results import Identification
 from kron_dynamics.identification.rigid_trees import require_rigid_tree
@@ -41,6 +42,8 @@ from kron_dynamics.typing import BoolArray, FloatArray
 
 # Share of each motion, at its end, that is held out unless validation motion is given.
 HELD_OUT = 0.3
+# Least number of samples of either part.
+LEAST_PART = 10
 # Share of outliers above which a note is given.
 MANY_OUTLIERS = 0.05
 # Strength of the prior in the first fit; its weights are used in the choice of the strength.
@@ -110,6 +113,7 @@ def identify(
         split,
         (
             *notes,
+            *thin_notes(robot),
             *transition_notes(robot, training),
             *unit_notes(robot, rows, training, structure.terms),
         ),
@@ -173,12 +177,20 @@ def _split(
     training, held = [], []
     for motion in motions:
         cut = round((1.0 - HELD_OUT) * len(motion.time))
-        if min(cut, len(motion.time) - cut) >= 10:
+        if min(cut, len(motion.time) - cut) >= LEAST_PART:
             training.append(motion.part(0, cut))
             held.append(motion.part(cut, len(motion.time)))
-    if not training:
-        raise ParameterError('too little motion: no stretch has 40 samples')
-    return training, held, f'the last {100.0 * HELD_OUT:.0f} % of each stretch of motion'
+        else:
+            training.append(motion)
+    if not held:
+        raise ParameterError(
+            f'too little motion: {100.0 * HELD_OUT:.0f} % of no stretch are {LEAST_PART} samples '
+            f'to hold out'
+        )
+    which = 'each stretch of motion'
+    if len(held) < len(training):
+        which = f'{len(held)} of {len(training)} stretches of motion, others being too short'
+    return training, held, f'the last {100.0 * HELD_OUT:.0f} % of {which}'
 
 
 def _notes(

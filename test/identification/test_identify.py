@@ -19,7 +19,7 @@ from kron_dynamics.identification import Identification, Motion, identify
 from kron_dynamics.identification.base_parameters import identified_base
 from kron_dynamics.identification.description import beside_the_urdf, identified_urdf
 from kron_dynamics.identification.least_squares import weighted_least_squares
-from kron_dynamics.identification.procedure import _excited
+from kron_dynamics.identification.procedure import _excited, _split
 from kron_dynamics.identification.pseudo_inertia import is_consistent
 
 pytestmark = pytest.mark.interpreted
@@ -217,6 +217,19 @@ def test_a_joint_shows_what_is_seen_by_a_thousandth_at_least(case: tuple) -> Non
     rows.effort[2:, 0] = np.nan
     rows.effort[:, 1] = np.nan
     assert _excited(rows)[:2].tolist() == [2.0, 0.0]
+
+
+def test_stretches_too_short_to_hold_out_a_part_train() -> None:
+    """So that of a recording in pieces nothing is left out without a word."""
+    robot = machine('stacker')
+    motion = recorded(robot, 'stacker', 3.0, 4)
+    training, held, told = _split([motion, motion.part(0, 31)], None)
+    assert [len(each.time) for each in training] == [210, 31]
+    assert [len(each.time) for each in held] == [90]
+    assert told == ('the last 30 % of 1 of 2 stretches of motion, others being too short')
+    assert _split([motion], None)[2] == 'the last 30 % of each stretch of motion'
+    with pytest.raises(ParameterError, match='30 % of no stretch are 10 samples'):
+        _split([motion.part(0, 31)], None)
 
 
 def test_what_cannot_be_identified_is_refused_in_a_line() -> None:
