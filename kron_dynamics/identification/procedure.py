@@ -72,8 +72,7 @@ def identify(
         estimate_gains: joints with efforts in unknown units, such as currents.
 
     Raises:
-        ParameterError: too little motion or effort, unidentifiable gains, flexible links, loops,
-            friction terms or a strength that cannot be.
+        ParameterError: too little motion or effort, unidentifiable gains, flexible links, loops.
         ShapeError: a motion has another number of joints.
     """
     _check(robot, motions, validation or (), strength)
@@ -89,7 +88,6 @@ def identify(
     x, count = weighted.fit.parameters, len(robot.inertial_parameters())
     basic = Structure(structure.width, 'acceleration').rows(robot, training)
     plain = _least_squares(basic, robust=False)
-    notes = _notes(robot, structure, standing, weighted, plain)
     free = widened(calibration.gains, robot, _least_squares(rows), rows, training)
     described = _described(robot, basic, rows, weighted)
     return Identification(
@@ -111,12 +109,7 @@ def identify(
         _seconds(training),
         _seconds(held),
         split,
-        (
-            *notes,
-            *thin_notes(robot),
-            *transition_notes(robot, training),
-            *unit_notes(robot, rows, training, structure.terms),
-        ),
+        _notes(robot, structure, standing, weighted, plain, rows, training),
         calibration.reported(robot),
     )
 
@@ -199,8 +192,10 @@ def _notes(
     standing: BoolArray,
     weighted: WeightedFit,
     plain: LeastSquares | None,
-) -> list[str]:
-    notes = []
+    rows: Rows,
+    training: Sequence[Motion],
+) -> tuple[str, ...]:
+    notes = list[str]()
     for joint, name in enumerate(robot.joint_names):
         if standing[joint]:
             notes.append(
@@ -216,7 +211,8 @@ def _notes(
         notes += tilt_notes(robot.model.gravity, weighted.fit.parameters[-2:])
     if plain is None:
         notes.append('too little motion for least squares: the description dominates the result')
-    return notes
+    notes += thin_notes(robot) + transition_notes(robot, training)
+    return (*notes, *unit_notes(robot, rows, training, structure.terms))
 
 
 def _least_squares(rows: Rows, robust: bool = True) -> LeastSquares | None:

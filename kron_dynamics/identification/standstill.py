@@ -62,11 +62,12 @@ def transition_notes(robot: Robot, motions: Sequence[Motion]) -> list[str]:
     notes = []
     transition = friction_coefficients(robot.model)[:, 2]
     for joint, name in enumerate(robot.joint_names):
-        speeds = [np.abs(each.qd[np.isfinite(each.effort[:, joint]), joint]) for each in motions]
-        fast = np.concatenate(speeds)
+        speeds = np.concatenate(
+            [np.abs(each.qd[np.isfinite(each.effort[:, joint]), joint]) for each in motions]
+        )
         limit = robot.model.velocity_limit[joint]
-        if len(fast) and np.isfinite(limit):
-            fast = float(np.percentile(fast, 95.0))
+        if len(speeds) and np.isfinite(limit):
+            fast = float(np.percentile(speeds, 95.0))
             if fast < SLOWEST * transition[joint]:
                 notes.append(
                     f"joint '{name}': its velocity limit of {limit:g} is far above the recorded "
