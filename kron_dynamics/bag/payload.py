@@ -21,6 +21,7 @@ from kron_dynamics.exceptions import BagError
 from kron_dynamics.identification.payload import PayloadFit
 from kron_dynamics.identification.payload_estimate import PayloadEstimate
 from kron_dynamics.identification.payload_friction import payload_beside_friction, payload_rows
+from kron_dynamics.identification.rigid_trees import require_rigid_tree
 from kron_dynamics.identification.rows import REACH, Rows, joined
 from kron_dynamics.loading import load
 from kron_dynamics.model.robot_model import STANDARD_GRAVITY
@@ -110,10 +111,11 @@ def bag_payload(
     Raises:
         BagError: a bag cannot be read, has several topics, or no efforts.
         ModelError: the description is unusable, or the link does not move.
-        ParameterError: there is too little motion.
+        ParameterError: there is too little motion, or the description has loops.
         UnknownFrameError: the robot has no such link.
     """
     robot = load(urdf, gravity=gravity)
+    require_rigid_tree(robot.model)
     link = robot.model.tip_link if frame is None else frame
     options = {'topics': joint_states, 'rename': rename, 'scale': scale, 'hold': hold}
     bags = [path] if empty is None else [path, empty]

@@ -90,7 +90,7 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Identify a robot, print the report and write its files."""
-    groups = loaded_bags(arguments)
+    groups, mapping = loaded_bags(arguments), recorded_joint_options(arguments)
     text = read_urdf_file(arguments.urdf)
     robot = loads(text, path=arguments.urdf, gravity=arguments.gravity)
     if is_xacro(text, arguments.urdf):
@@ -108,7 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
         strength=arguments.strength,
         estimate_gains=gain_joints(arguments, robot),
     )
-    print(identification_report(found, dict(arguments.scale)))
+    print(identification_report(found, mapping['scale']))
     output = arguments.output or beside(arguments.bags[0], 'identification')
     loaded = [bag for group in groups for bag in group.bags]
     bags = [*arguments.bags, *loaded, *(arguments.validate or ())]

@@ -6,12 +6,15 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypedDict
+from typing import TypedDict, TypeVar
 
-from kron_dynamics.messages import shown
+from kron_dynamics.exceptions import ParameterError
+from kron_dynamics.messages import clipped, shown
 from kron_dynamics.model.robot_model import STANDARD_GRAVITY
+
+Value = TypeVar('Value')
 
 
 class DescriptionOptions(TypedDict):
@@ -211,9 +214,22 @@ def add_recorded_joints(parser: argparse.ArgumentParser) -> None:
 
 
 def recorded_joint_options(arguments: argparse.Namespace) -> RecordedJointOptions:
-    """Return the options of `add_recorded_joints` except the topics."""
+    """Return the options of `add_recorded_joints` except the topics.
+
+    Raises:
+        ParameterError: an option has two values for one name.
+    """
     return {
-        'rename': dict(arguments.rename),
-        'scale': dict(arguments.scale),
-        'hold': dict(arguments.hold),
+        'rename': _by_name('rename', arguments.rename),
+        'scale': _by_name('scale', arguments.scale),
+        'hold': _by_name('hold', arguments.hold),
     }
+
+
+def _by_name(option: str, pairs: Sequence[tuple[str, Value]]) -> dict[str, Value]:
+    """Return the values of an option by name."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(name for name in found if [key for key, _ in pairs].count(name) > 1)
+        raise ParameterError(f"--{option} of '{clipped(twice)}' is given twice, expected once")
+    return found

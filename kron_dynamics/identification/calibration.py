@@ -142,7 +142,8 @@ def _unknown_gains(robot: Robot, motions: Sequence[Motion], names: Sequence[str]
             )
     recorded = np.any([np.isfinite(motion.effort).any(axis=0) for motion in motions], axis=0)
     wanted = np.array([name in names for name in robot.joint_names]) & recorded
-    if (wanted == recorded).all() and wanted.any() and len({each.loads for each in motions}) < 2:
+    carried = {tuple(sorted(load.values for load in each.loads)) for each in motions}
+    if (wanted == recorded).all() and wanted.any() and len(carried) < 2:
         raise ParameterError(
             'gains of all joints cannot be identified from motion with one load alone, since all '
             'masses may be scaled alike: record the robot with a known load and without'

@@ -11,7 +11,7 @@ boundary of the consistent parameters.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -190,6 +190,19 @@ def consistent_fit(
     for heavier in PATH:
         x, factor, _ = _newton(_Cost(data, prior, strength, heavier), x)
     return ConsistentFit(x, _solve(factor, np.eye(len(x))))
+
+
+def followed_curvature(prior: Prior, x: FloatArray) -> FloatArray:
+    """Return the Hessian of the terms that follow the strength, for strength 1, shape (p, p).
+
+    Args:
+        prior: prior of the parameters.
+        x: consistent parameters, shape (p,).
+    """
+    nothing = Gram(np.zeros((len(x), len(x))), np.zeros(len(x)), 0.0, 0.0)
+    followed = replace(prior, weight=np.where(prior.follows, prior.weight, 0.0))
+    cost = _Cost(nothing, followed, 1.0)
+    return cost.derivatives(x, cost.value(x)[1])[1]
 
 
 def _newton(cost: _Cost, x: FloatArray) -> tuple[FloatArray, _Factor, bool]:

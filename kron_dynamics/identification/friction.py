@@ -30,6 +30,21 @@ BASIC_TERMS = ('coulomb', 'viscous', 'offset')
 STRIBECK_SHARE = 5.0
 
 
+def check_terms(terms: Sequence[str]) -> None:
+    """Refuse friction terms that do not exist, or are given twice.
+
+    Raises:
+        ParameterError: a term does not exist or is given twice.
+    """
+    for place, term in enumerate(terms):
+        if term not in TERMS:
+            raise ParameterError(
+                f"there is no friction term '{term}', expected one of {', '.join(TERMS)}"
+            )
+        if term in terms[:place]:
+            raise ParameterError(f"friction term '{term}' is given twice, expected once")
+
+
 def friction_regressor(
     model: RobotModel,
     qd: FloatArray,
@@ -53,17 +68,15 @@ def friction_regressor(
         passage: factor of the transition velocity.
 
     Raises:
-        ParameterError: a term does not exist, or the term 'load' is used without a load.
+        ParameterError: a term does not exist or is given twice, or the term 'load' is used
+            without a load.
     """
     count, n = qd.shape
+    check_terms(terms)
     slow = passage * friction_coefficients(model)[:, 2]
     sign = np.tanh(qd / slow) if state is None else state
     columns = np.zeros((count, n, n, len(terms)))
     for place, term in enumerate(terms):
-        if term not in TERMS:
-            raise ParameterError(
-                f"there is no friction term '{term}', expected one of {', '.join(TERMS)}"
-            )
         if term == 'coulomb':
             values = sign
         elif term == 'viscous':

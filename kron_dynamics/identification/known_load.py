@@ -53,6 +53,13 @@ class KnownLoad:
         moments = own.mass * own.center_of_mass
         return np.array([own.mass, *moments, *turning[np.triu_indices(3)]])
 
+    @property
+    def values(self) -> tuple[str, tuple[float, ...]]:
+        """Link, and mass, centre and known inertia: equal for a load that is given twice."""
+        own = self.payload
+        inertia = np.ravel(own.inertia) if self.has_inertia else np.zeros(0)
+        return self.link, tuple(map(float, [own.mass, *own.center_of_mass, *inertia]))
+
     def with_inertia(self, six: FloatArray) -> KnownLoad:
         """Return the load with an inertia about its centre, xx, xy, xz, yy, yz, zz, kg m^2."""
         inertia = np.zeros((3, 3))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kron_dynamics.exceptions import NonFiniteError, ShapeError
+from kron_dynamics.exceptions import NonFiniteError, ParameterError, ShapeError
 from kron_dynamics.identification.known_load import KnownLoad
 from kron_dynamics.typing import FloatArray
 
@@ -27,6 +27,10 @@ SLOPES = (
     )
     / 70.0
 )
+# Samples that the filters need.
+SAMPLES = 5
+# Largest deviation of the time between samples from their mean, as a share of it.
+UNEVEN = 0.01
 # Standard deviation of a normal distribution over its median absolute deviation.
 NORMAL_MAD = 1.4826
 
@@ -46,6 +50,7 @@ class Motion:
     Raises:
         ShapeError: the shapes of the arrays do not match.
         NonFiniteError: a time, position or velocity is NaN or infinite.
+        ParameterError: there are fewer than five samples, or times are not evenly spaced.
     """
 
     time: FloatArray
@@ -56,7 +61,7 @@ class Motion:
     loads: tuple[KnownLoad, ...] = ()
 
     def __post_init__(self) -> None:
-        """Check the shapes and that the numbers are finite."""
+        """Check the shapes, that the numbers are finite, and the times."""
         for name in ('q', 'qd', 'effort'):
             shape = getattr(self, name).shape
             if len(shape) != 2 or shape[0] != len(self.time) or shape != self.q.shape:
@@ -66,6 +71,17 @@ class Motion:
         for name in ('time', 'q', 'qd'):
             if not np.isfinite(getattr(self, name)).all():
                 raise NonFiniteError(f'{name} of {self.label} is not finite everywhere')
+        if len(self.time) < SAMPLES:
+            raise ParameterError(
+                f'{self.label} has {len(self.time)} samples, expected {SAMPLES} or more'
+            )
+        steps = np.diff(self.time)
+        short, long = float(steps.min()), float(steps.max())
+        if not self.step > 0.0 or max(self.step - short, long - self.step) > UNEVEN * self.step:
+            raise ParameterError(
+                f'times of {self.label} are {short:.4g} to {long:.4g} s apart, expected evenly '
+                f'spaced ones: split it at gaps, or interpolate it'
+            )
 
     @property
     def step(self) -> float:
@@ -86,7 +102,7 @@ class Motion:
         )
 
     def shifted(self, delay: float) -> Motion:
-        """Return the motion with the efforts stamped `delay` s later, NaN beyond the ends."""
+        """Return the motion with efforts stamped `delay` s late as they acted; NaN beyond it."""
         if delay == 0.0:
             return self
         effort = np.column_stack(

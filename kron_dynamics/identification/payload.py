@@ -32,6 +32,7 @@ from kron_dynamics.identification.payload_estimate import (
     difference,
     mean_payload,
 )
+from kron_dynamics.identification.payload_inputs import check_payload_inputs
 from kron_dynamics.identification.payload_prior import (
     GYRATION_SHARE,
     model_prior,
@@ -73,7 +74,7 @@ class PayloadFit:
     Attributes:
         link: name of the link that carries it.
         whole: estimate for a constant payload over the whole recording; if it changes, of no use.
-        windows: independent estimates of windows of the recording.
+        windows: estimates of windows of the recording, which share the errors of the model.
         pieces: estimates of the segments with constant payload; one if it never changes.
         noise: standard deviation of each joint's residual effort, shape (n,), N m or N.
         learnt: whether motion without load was used.
@@ -112,10 +113,14 @@ def fit_payload(
         terms: friction terms of the rows.
 
     Raises:
-        ModelError: the link does not move or is flexible, or the robot has no mass.
-        ParameterError: there are too few rows.
+        ModelError: the link does not move, or the robot has no mass.
+        NonFiniteError: the centre of mass is NaN or infinite.
+        ParameterError: there are too few rows, the friction terms are not those of the rows or
+            without Coulomb friction, links are flexible, or there are loops.
+        ShapeError: the centre of mass has another shape.
         UnknownFrameError: the robot has no such link.
     """
+    check_payload_inputs(robot, [loaded] if empty is None else [loaded, empty], terms, center)
     if len(loaded) < LEAST_ROWS:
         raise ParameterError(
             f'{len(loaded)} independent samples with load are too few for a payload, expected '

@@ -57,8 +57,10 @@ def payload_beside_friction(
         center: known centre of mass of the load, see `fit_payload`.
 
     Raises:
-        ModelError: the link does not move or is flexible, or the robot has no mass.
-        ParameterError: there are too few rows.
+        ModelError: the link does not move, or the robot has no mass.
+        NonFiniteError: the centre of mass is NaN or infinite.
+        ParameterError: there are too few rows, links are flexible, or there are loops.
+        ShapeError: the centre of mass has another shape.
         UnknownFrameError: the robot has no such link.
     """
     plain = fit_payload(

@@ -11,7 +11,11 @@ import numpy as np
 from kron_dynamics.dynamics.regressor import PARAMETERS_PER_BODY
 from kron_dynamics.identification.consistent_fit import Prior
 from kron_dynamics.identification.friction import TERMS
-from kron_dynamics.identification.pseudo_inertia import made_consistent, pseudo_inertia
+from kron_dynamics.identification.pseudo_inertia import (
+    is_consistent,
+    made_consistent,
+    pseudo_inertia,
+)
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
@@ -21,19 +25,41 @@ UNSAID = 1e-2
 FREE = 0.1
 # Standard deviation of gravity across the described one, m/s^2: a base that is level to 1 degree.
 TILT = 0.17
-# Lower bounds for bodies without physically consistent inertia: mass as a share of the lightest
-# body's, and extent (standard deviation of the mass along each axis), m.
+# Lower bounds: mass as a share of the lightest body's, and extent (standard deviation of the mass
+# along each axis), m. They make inconsistent bodies possible; the prior of thinner ones, such as
+# of a placeholder of an inertia, would fix the centre of mass as closely as the extent.
 LEAST_MASS = 1e-3
 LEAST_RADIUS = 5e-3
 
 
 def body_parameters(robot: Robot) -> FloatArray:
-    """Return the ten parameters of every body, made physically consistent, shape (b, 10)."""
-    ten = robot.inertial_parameters()[: PARAMETERS_PER_BODY * len(robot.model.bodies)]
-    bodies = ten.reshape(-1, PARAMETERS_PER_BODY)
+    """Return the ten parameters of every body, made consistent and no thinner, shape (b, 10)."""
+    bodies = _described(robot)
     masses = bodies[:, 0]
     least = LEAST_MASS * (masses[masses > 0.0].min() if (masses > 0.0).any() else 1.0)
     return np.array([made_consistent(own, least, LEAST_RADIUS) for own in bodies])
+
+
+def thin_notes(robot: Robot) -> list[str]:
+    """Return a note on possible bodies that are thinner than the prior's."""
+    pairs = zip(robot.model.bodies, _described(robot), body_parameters(robot), strict=True)
+    thin = [
+        f"'{body.links[0]}'"
+        for body, own, used in pairs
+        if is_consistent(own) and not np.array_equal(own, used)
+    ]
+    if not thin:
+        return []
+    return [
+        f'links {", ".join(thin)} are thinner than can be identified: the prior has '
+        f'{1e3 * LEAST_RADIUS:g} mm for the standard deviation of their mass along each axis'
+    ]
+
+
+def _described(robot: Robot) -> FloatArray:
+    """Return the ten parameters of every body as described, shape (b, 10)."""
+    ten = robot.inertial_parameters()[: PARAMETERS_PER_BODY * len(robot.model.bodies)]
+    return np.asarray(ten).reshape(-1, PARAMETERS_PER_BODY)
 
 
 def prior_of(

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from kron_dynamics.exceptions import ParameterError
+from kron_dynamics.exceptions import ParameterError, ShapeError
 from kron_dynamics.identification.base_parameters import base_parameters
 from kron_dynamics.identification.calibration import calibrate, prior_for
 from kron_dynamics.identification.consistent_fit import Prior
@@ -24,10 +24,17 @@ from kron_dynamics.identification.gravity_direction import tilt_notes, tilted_gr
 from kron_dynamics.identification.least_squares import LeastSquares, weighted_least_squares
 from kron_dynamics.identification.motion import Motion
 from kron_dynamics.identification.parameter_table import base_table, parameter_table
+from kron_dynamics.identification.prior import thin_notes
 from kron_dynamics.identification.residuals import compared, with_described_rotors
 from kron_dynamics.identification.results import Identification
+from kron_dynamics.identification.rigid_trees import require_rigid_tree
 from kron_dynamics.identification.rows import Rows
-from kron_dynamics.identification.standstill import standing_joints, without_rest
+from kron_dynamics.identification.standstill import (
+    STANDSTILL,
+    standing_joints,
+    transition_notes,
+    without_rest,
+)
 from kron_dynamics.identification.structure import Structure
 from kron_dynamics.identification.weighted_fit import WeightedFit, weighted_fit
 from kron_dynamics.robot import Robot
@@ -35,6 +42,8 @@ from kron_dynamics.typing import BoolArray, FloatArray
 
 # Share of each motion, at its end, that is held out unless validation motion is given.
 HELD_OUT = 0.3
+# Least number of samples of either part.
+LEAST_PART = 10
 # Share of outliers above which a note is given.
 MANY_OUTLIERS = 0.05
 # Strength of the prior in the first fit; its weights are used in the choice of the strength.
@@ -64,8 +73,9 @@ def identify(
 
     Raises:
         ParameterError: too little motion or effort, unidentifiable gains, flexible links, loops.
+        ShapeError: a motion has another number of joints.
     """
-    _check(robot, motions)
+    _check(robot, motions, validation or (), strength)
     training, held, split = _split(motions, validation)
     training, standing = _moving(robot, training)
     calibration = calibrate(robot, training, terms=terms, estimate_gains=estimate_gains)
@@ -78,7 +88,6 @@ def identify(
     x, count = weighted.fit.parameters, len(robot.inertial_parameters())
     basic = Structure(structure.width, 'acceleration').rows(robot, training)
     plain = _least_squares(basic, robust=False)
-    notes = _notes(robot, structure, standing, weighted, plain)
     free = widened(calibration.gains, robot, _least_squares(rows), rows, training)
     described = _described(robot, basic, rows, weighted)
     return Identification(
@@ -93,31 +102,41 @@ def identify(
         base_table(robot, structure, rows, free),
         free.condition if free is not None else float('nan'),
         base_parameters(_random_regressor(robot)).rank,
-        _excited(rows, weighted),
+        _excited(rows),
         weighted.noise,
         weighted.outliers,
         *compared(robot, held, structure, x, plain, described),
         _seconds(training),
         _seconds(held),
         split,
-        (*notes, *unit_notes(robot, rows, training, structure.terms)),
+        _notes(robot, structure, standing, weighted, plain, rows, training),
         calibration.reported(robot),
     )
 
 
-def _check(robot: Robot, motions: Sequence[Motion]) -> None:
-    if robot.model.is_flexible or robot.model.has_closed_loops:
-        raise ParameterError(
-            'identification is for trees of rigid links: remove flexible links and loops'
-        )
+def _check(
+    robot: Robot,
+    motions: Sequence[Motion],
+    validation: Sequence[Motion],
+    strength: float | None,
+) -> None:
+    require_rigid_tree(robot.model)
+    if strength is not None and not 0.0 < strength < np.inf:
+        raise ParameterError(f'strength is {strength:g}, expected a finite number above 0')
     if not motions:
         raise ParameterError('there is no motion to identify from')
+    for motion in (*motions, *validation):
+        if motion.q.shape[1] != robot.n:
+            raise ShapeError(
+                f'{motion.label} has {motion.q.shape[1]} joints, expected {robot.n} of the robot'
+            )
     if not any(np.isfinite(motion.effort).any() for motion in motions):
         raise ParameterError('no effort is recorded: there is nothing to identify from')
     if standing_joints(robot, motions).all():
         travel = np.max([np.ptp(motion.q, axis=0) for motion in motions])
         raise ParameterError(
-            f'too little motion: no joint leaves standstill; they move by {travel:.3g} at most'
+            f'too little motion: no joint leaves standstill ({STANDSTILL}) for a second; they '
+            f'move by {travel:.3g} at most'
         )
 
 
@@ -151,12 +170,20 @@ def _split(
     training, held = [], []
     for motion in motions:
         cut = round((1.0 - HELD_OUT) * len(motion.time))
-        if min(cut, len(motion.time) - cut) >= 10:
+        if min(cut, len(motion.time) - cut) >= LEAST_PART:
             training.append(motion.part(0, cut))
             held.append(motion.part(cut, len(motion.time)))
-    if not training:
-        raise ParameterError('too little motion: no stretch has 40 samples')
-    return training, held, f'the last {100.0 * HELD_OUT:.0f} % of each stretch of motion'
+        else:
+            training.append(motion)
+    if not held:
+        raise ParameterError(
+            f'too little motion: {100.0 * HELD_OUT:.0f} % of no stretch are {LEAST_PART} samples '
+            f'to hold out'
+        )
+    which = 'each stretch of motion'
+    if len(held) < len(training):
+        which = f'{len(held)} of {len(training)} stretches of motion, others being too short'
+    return training, held, f'the last {100.0 * HELD_OUT:.0f} % of {which}'
 
 
 def _notes(
@@ -165,13 +192,15 @@ def _notes(
     standing: BoolArray,
     weighted: WeightedFit,
     plain: LeastSquares | None,
-) -> list[str]:
-    notes = []
+    rows: Rows,
+    training: Sequence[Motion],
+) -> tuple[str, ...]:
+    notes = list[str]()
     for joint, name in enumerate(robot.joint_names):
         if standing[joint]:
             notes.append(
-                f"joint '{name}' stands still: static friction makes its effort uninformative, so "
-                f'it is not used'
+                f"joint '{name}' stands still ({STANDSTILL}): static friction makes its effort "
+                f'uninformative, so it is not used'
             )
         elif not np.isfinite(weighted.noise[joint]):
             notes.append(f"joint '{name}' has no recorded effort")
@@ -182,7 +211,8 @@ def _notes(
         notes += tilt_notes(robot.model.gravity, weighted.fit.parameters[-2:])
     if plain is None:
         notes.append('too little motion for least squares: the description dominates the result')
-    return notes
+    notes += thin_notes(robot) + transition_notes(robot, training)
+    return (*notes, *unit_notes(robot, rows, training, structure.terms))
 
 
 def _least_squares(rows: Rows, robust: bool = True) -> LeastSquares | None:
@@ -217,15 +247,16 @@ def _random_regressor(robot: Robot) -> FloatArray:
     return robot.regressor(q, *rng.uniform(-1.0, 1.0, (2, STATES, robot.n)))
 
 
-def _excited(rows: Rows, weighted: WeightedFit) -> FloatArray:
+def _excited(rows: Rows) -> FloatArray:
     """Return the number of parameter combinations that each joint's efforts excite, shape (n,)."""
-    found = np.zeros(rows.matrix.shape[1])
-    scale = np.linalg.norm(rows.matrix.reshape(-1, rows.matrix.shape[2]), axis=0)
+    known = np.isfinite(rows.effort)
+    scale = np.linalg.norm(rows.matrix[known], axis=0)
     scale[scale == 0.0] = np.inf
-    for joint in range(len(found)):
-        if np.isfinite(weighted.noise[joint]):
-            sizes = np.linalg.svd(rows.matrix[:, joint] / scale, compute_uv=False)
-            found[joint] = np.count_nonzero(sizes > 1e-3 * sizes[0])
+    found = np.zeros(known.shape[1])
+    for joint in np.flatnonzero(known.any(axis=0)):
+        own = rows.matrix[known[:, joint], joint]
+        sizes = np.linalg.svd(own / scale, compute_uv=False)
+        found[joint] = np.count_nonzero(sizes > 1e-3 * sizes[0])
     return found
 
 

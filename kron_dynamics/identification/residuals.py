@@ -121,7 +121,10 @@ def _shares(
         # shift leaves the residual of the structure's own efforts.
         predicted['identified'].append(own.matrix @ parameters + base.effort - own.effort)
     if not efforts:
-        raise ParameterError('no held-out stretch of motion is long enough to compare on')
+        raise ParameterError(
+            'no held-out stretch of motion is long enough to compare on: cut off rest at the end, '
+            'or validate on another recording'
+        )
     effort = np.concatenate(efforts)
     return {
         name: residual_of(effort, np.concatenate(parts))

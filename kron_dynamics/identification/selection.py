@@ -18,6 +18,7 @@ from kron_dynamics.identification.motion import Motion
 from kron_dynamics.identification.prior import prior_of
 from kron_dynamics.identification.rows import Rows
 from kron_dynamics.identification.structure import Structure
+from kron_dynamics.identification.thinning import thinned
 from kron_dynamics.identification.weighted_fit import weighted_fit
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
@@ -42,9 +43,6 @@ TERM_NEEDS = (2.0, 0.03)
 # The form of the rows adds no parameter, so any improvement is enough.
 FORM_NEEDS = (0.0, 0.0)
 NEEDS = {'terms': TERM_NEEDS, 'tilt': (0.0, 0.0), 'form': FORM_NEEDS}
-# Largest number of samples to compare structures on, and length of the stretches they come in.
-MOST_SAMPLES = 12_000
-STRETCH = 1500
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +89,7 @@ def choose_structure(
         first: the structure to begin with.
         terms: friction terms; None selects those that improve the prediction.
     """
-    motions = _thinned(motions)
+    motions = thinned(motions)
     usual = usual_values(robot, motions)
     best = first if terms is None else replace(first, terms=tuple(terms))
     reference = _Reference.of(robot, motions, best, usual)
@@ -214,18 +212,3 @@ class _Reference:
         if self.structure.tilt:
             found[-2:] = x[-2:]
         return found
-
-
-def _thinned(motions: Sequence[Motion]) -> list[Motion]:
-    """Return stretches spread over the motions, at most `MOST_SAMPLES` samples together."""
-    total = sum(len(motion.time) for motion in motions)
-    if total <= MOST_SAMPLES:
-        return list(motions)
-    stretches = [
-        motion.part(first, first + STRETCH)
-        for motion in motions
-        for first in range(0, len(motion.time) - STRETCH + 1, STRETCH)
-    ]
-    wanted = max(1, MOST_SAMPLES // STRETCH)
-    places = np.unique(np.linspace(0, len(stretches) - 1, wanted).round().astype(int))
-    return [stretches[k] for k in places] or list(motions)

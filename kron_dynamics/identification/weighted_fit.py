@@ -21,6 +21,7 @@ from kron_dynamics.identification.least_squares import (
     joint_noise,
     outlier_weights,
 )
+from kron_dynamics.identification.parameter_covariance import parameter_covariance
 from kron_dynamics.identification.rows import Rows
 from kron_dynamics.typing import FloatArray
 
@@ -42,7 +43,7 @@ class WeightedFit:
     """Parameters with the weights of the equations.
 
     Attributes:
-        fit: the parameters, with their covariance.
+        fit: the parameters, with the covariance of `parameter_covariance`.
         data: the weighted equations.
         weights: inverse variances, reduced for outliers, shape (R, n).
         noise: standard deviation of each joint's residuals, shape (n,); NaN without efforts.
@@ -96,23 +97,14 @@ def weighted_fit(
     fit = consistent_fit(data, prior, strength, x)
     correlation = correlation_times(values - rows.matrix @ fit.parameters, own)
     lost = ((own == 0.0) & known).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    # The fit itself does not weight by the correlation: slow residuals are often model errors, and
+    # the predictions for joints with less weight would be worse.
+    correlated = gram(rows.matrix, rows.effort, weights * (correlation - 1.0)).matrix
     return WeightedFit(
-        replace(fit, covariance=_with_correlation(rows, weights, fit.covariance, correlation)),
+        replace(fit, covariance=parameter_covariance(fit, prior, strength, correlated)),
         data,
         weights,
         np.where(has_effort, noise, np.nan),
         correlation,
         lost,
     )
-
-
-def _with_correlation(
-    rows: Rows, weights: FloatArray, covariance: FloatArray, correlation: FloatArray
-) -> FloatArray:
-    """Return the covariance for residuals that are correlated in time, shape (p, p).
-
-    The fit itself does not weight by the correlation: slow residuals are often model errors, and
-    the predictions for joints with less weight would be worse.
-    """
-    further = gram(rows.matrix, rows.effort, weights * (correlation - 1.0)).matrix
-    return np.asarray(covariance + covariance @ further @ covariance)

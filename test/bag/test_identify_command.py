@@ -120,6 +120,14 @@ def test_joint_to_hold_that_the_robot_lacks_is_named(arm_motion, make_bag, descr
     assert "'elbow'" in errors_of(capsys, bag, '--urdf', described, '--hold', 'elbow=1')
 
 
+@pytest.mark.parametrize('option', ['--scale', '--rename', '--hold'])
+def test_two_values_for_one_name_are_refused(option, tmp_path, described, capsys):
+    value = 'b' if option == '--rename' else '-1'
+    twice = [option, f'lift={value}', option, 'turn=2', option, f'lift={value}']
+    said = errors_of(capsys, tmp_path / 'no_bag', '--urdf', described, *twice)
+    assert said.endswith(f"{option} of 'lift' is given twice, expected once")
+
+
 def test_efforts_that_are_nan_are_left_out(
     make_bag, arm, make_motion, described, capsys, monkeypatch
 ):

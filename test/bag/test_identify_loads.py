@@ -72,13 +72,12 @@ def test_gains_of_currents_let_payload_find_an_unknown_mass(bags, arm_urdf, caps
     weights = [robot.gravity_vector(q)[:, 1] for robot in (new, arm)]
     np.testing.assert_allclose(*weights, rtol=0.02)
     assert not any('currents' in note for note in found['notes'])
-    # The options that are printed are those that `payload` takes: in them is what was given for
-    # the same joint, and not what was given for a pattern.
+    # The options that are printed are those that `payload` takes, instead of those given.
     (line,) = [line for line in said.splitlines() if line.startswith('--scale')]
     given = dict(text.split('=') for text in shlex.split(line) if '=' in text)
     assert float(given['turn:effort']) == pytest.approx(1e-3 * GAINS[0], rel=0.02)
-    assert float(given['lift:effort']) == pytest.approx(GAINS[1], rel=0.02)
-    told = ['--empty', bags / 'empty', '--center', 0, 0, 0, '--output', output, *scale[2:]]
+    assert float(given['lift:effort']) == pytest.approx(1e-3 * GAINS[1], rel=0.02)
+    told = ['--empty', bags / 'empty', '--center', 0, 0, 0, '--output', output]
     arguments = ['payload', bags / 'third', '--urdf', bags / 'arm.urdf', *told]
     assert main([*map(str, arguments), *shlex.split(line)]) == 0
     payload = json.loads((output / 'payload.json').read_text(encoding='utf-8'))

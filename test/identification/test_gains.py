@@ -282,9 +282,12 @@ def test_what_tells_no_gains_is_refused() -> None:
     robot, empty, loaded = described(), record(None, 1), carrying(record(STATED, 2))
     both = [empty, loaded]
     other = replace(loaded, loads=loaded.loads)
+    again = carrying(replace(loaded, loads=()))  # the same load, given twice
+    assert again.loads != loaded.loads
     for motions, joints, message in (
         ([empty, empty], robot.joint_names, 'with one load alone'),
         ([loaded, other], robot.joint_names, 'with one load alone'),
+        ([loaded, again], robot.joint_names, 'with one load alone'),
         (both, ('turn', 'elbow'), "no joint 'elbow', expected one of turn, lift, roll"),
     ):
         with pytest.raises(ParameterError, match=message):

@@ -14,11 +14,12 @@ from sampled_runs import POSE, machine
 
 import kron_dynamics as kd
 from benchmarks.robots import description
-from kron_dynamics.exceptions import ModelError, ParameterError
+from kron_dynamics.exceptions import ModelError, ParameterError, ShapeError
 from kron_dynamics.identification import Identification, Motion, identify
 from kron_dynamics.identification.base_parameters import identified_base
 from kron_dynamics.identification.description import beside_the_urdf, identified_urdf
 from kron_dynamics.identification.least_squares import weighted_least_squares
+from kron_dynamics.identification.procedure import _excited, _split
 from kron_dynamics.identification.pseudo_inertia import is_consistent
 
 pytestmark = pytest.mark.interpreted
@@ -87,12 +88,31 @@ def test_every_body_is_possible_and_friction_slows(case: tuple) -> None:
     assert (found.friction[:, :2] >= 0.0).all() and (found.described_friction >= 0.0).all()
 
 
+def truth_of(true: kd.Robot, found: Identification) -> np.ndarray:
+    """All parameters of a machine on a level base, with the friction terms of `known`."""
+    friction = np.column_stack([true.model.friction, true.model.damping, np.zeros(true.n)])
+    level = np.zeros(2 * found.structure.tilt)
+    return np.concatenate([true.inertial_parameters(), friction.ravel(), level])
+
+
+def test_intervals_of_single_parameters_hold_the_truth(case: tuple) -> None:
+    """Also those that only the URDF tells, whose strength predicts best: it is 30 % off."""
+    _, true, _, found = case
+    truth = truth_of(true, found)
+    held = [
+        item.low <= value <= item.high for item, value in zip(found.parameters, truth, strict=True)
+    ]
+    masses = [
+        inside for inside, item in zip(held, found.parameters, strict=True) if 'mass' in item.name
+    ]
+    assert found.strength >= 100.0
+    assert np.mean(held) > 0.9 and all(masses)
+
+
 def test_intervals_of_base_parameters_hold_the_truth(case: tuple) -> None:
     described, true, motion, found = case
     assert found.base
-    friction = np.column_stack([true.model.friction, true.model.damping, np.zeros(true.n)])
-    level = np.zeros(2 * found.structure.tilt)
-    truth = np.concatenate([true.inertial_parameters(), friction.ravel(), level])
+    truth = truth_of(true, found)
     rows = found.structure.rows(described, [motion.part(0, round(0.7 * len(motion.time)))])
     base = identified_base(rows.matrix, weighted_least_squares(rows.matrix, rows.effort))
     values = base.combination @ truth
@@ -193,6 +213,23 @@ def test_a_joint_shows_what_is_seen_by_a_thousandth_at_least(case: tuple) -> Non
     for joint, count in enumerate(found.excited):
         own = matrix[:, joint]
         assert count == np.linalg.matrix_rank(own, tol=1e-3 * np.linalg.norm(own, 2))
+    # Rows without efforts show nothing: two efforts are not more than two combinations.
+    rows.effort[2:, 0] = np.nan
+    rows.effort[:, 1] = np.nan
+    assert _excited(rows)[:2].tolist() == [2.0, 0.0]
+
+
+def test_stretches_too_short_to_hold_out_a_part_train() -> None:
+    """So that of a recording in pieces nothing is left out without a word."""
+    robot = machine('stacker')
+    motion = recorded(robot, 'stacker', 3.0, 4)
+    training, held, told = _split([motion, motion.part(0, 31)], None)
+    assert [len(each.time) for each in training] == [210, 31]
+    assert [len(each.time) for each in held] == [90]
+    assert told == ('the last 30 % of 1 of 2 stretches of motion, others being too short')
+    assert _split([motion], None)[2] == 'the last 30 % of each stretch of motion'
+    with pytest.raises(ParameterError, match='30 % of no stretch are 10 samples'):
+        _split([motion.part(0, 31)], None)
 
 
 def test_what_cannot_be_identified_is_refused_in_a_line() -> None:
@@ -216,9 +253,20 @@ def test_what_cannot_be_identified_is_refused_in_a_line() -> None:
     for motions in ([motion], [motion, blank]):  # efforts of one motion are enough
         with pytest.raises(ParameterError, match="no friction term 'dry'"):
             identify(robot, motions, terms=('dry',))
+    with pytest.raises(ParameterError, match="'coulomb' is given twice"):
+        identify(robot, [motion], terms=('coulomb', 'viscous', 'coulomb'))
+    for strength in (0.0, -1.0, np.nan, np.inf):
+        with pytest.raises(ParameterError, match='strength is .*, expected a finite number above'):
+            identify(robot, [motion], strength=strength)
+    narrow = Motion(motion.time, motion.q[:, :2], motion.qd[:, :2], motion.effort[:, :2])
+    for motions, held in (([narrow], None), ([motion], [narrow])):
+        with pytest.raises(ShapeError, match='has 2 joints, expected 3'):
+            identify(robot, motions, held)
     bending = kd.load(STACKER, flexible=CONFIG / 'stacker_reclaimer_flexible.yaml')
     with pytest.raises(ParameterError, match='trees of rigid links'):
         identify(bending, [motion])
+    with pytest.raises(ParameterError, match='trees of rigid links: URDF: .*loop'):
+        identify(kd.load(PROJECT / 'urdf' / 'four_bar_plus.urdf'), [motion])
     *_, found = known('stacker')
     with pytest.raises(ModelError, match="no joint 'travel"):
         identified_urdf('<robot name="x"/>', robot.model, found)

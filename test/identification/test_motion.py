@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kron_dynamics.exceptions import NonFiniteError, ShapeError
+from kron_dynamics.exceptions import NonFiniteError, ParameterError, ShapeError
 from kron_dynamics.identification.motion import Motion
 
 STEP = 0.004
@@ -54,21 +54,33 @@ def test_white_noise_is_told_from_a_smooth_effort(rng: np.random.Generator) -> N
 
 def test_a_part_has_its_samples() -> None:
     whole = motion(qd=both(TIME), effort=both(np.sqrt(TIME)))
-    part = whole.part(5, 9)
+    part = whole.part(5, 10)
     for name in ('time', 'q', 'qd', 'effort'):
-        np.testing.assert_array_equal(getattr(part, name), getattr(whole, name)[5:9])
+        np.testing.assert_array_equal(getattr(part, name), getattr(whole, name)[5:10])
 
 
 def test_what_does_not_fit_is_told_by_name() -> None:
-    some = np.zeros((4, 2))
-    for name, shape in (('q', (4,)), ('q', (5, 2)), ('qd', (4, 3)), ('effort', (4,))):
+    some = np.zeros((5, 2))
+    for name, shape in (('q', (5,)), ('q', (6, 2)), ('qd', (5, 3)), ('effort', (5,))):
         states = {'q': some, 'qd': some, 'effort': some} | {name: np.zeros(shape)}
         with pytest.raises(ShapeError, match='has shape'):
-            Motion(TIME[:4], **states)
+            Motion(TIME[:5], **states)
     with pytest.raises(ShapeError, match='q of motion'):
-        Motion(TIME[:5], some, some, some)
+        Motion(TIME[:6], some, some, some)
     for name in ('q', 'qd'):
-        states = {'q': some, 'qd': some, 'effort': some} | {name: np.full((4, 2), np.inf)}
+        states = {'q': some, 'qd': some, 'effort': some} | {name: np.full((5, 2), np.inf)}
         with pytest.raises(NonFiniteError, match=f'^{name} of'):
-            Motion(TIME[:4], **states)
-    Motion(TIME[:4], some, some, np.full((4, 2), np.nan))
+            Motion(TIME[:5], **states)
+    Motion(TIME[:5], some, some, np.full((5, 2), np.nan))
+
+
+def test_times_are_evenly_spaced_and_enough() -> None:
+    some = np.zeros((5, 2))
+    gap, jitter = TIME[[0, 1, 2, 3, 5]], 0.02 * STEP * np.array([0.0, 0.0, 1.0, 0.0, 0.0])
+    for times in (gap, TIME[:5] + jitter, TIME[4::-1], np.full(5, 1.0), TIME[[0, 1, 1, 3, 4]]):
+        with pytest.raises(ParameterError, match='times of motion .* expected evenly spaced'):
+            Motion(times, some, some, some)
+    with pytest.raises(ParameterError, match='4 samples, expected 5'):
+        Motion(TIME[:4], some[:4], some[:4], some[:4])
+    # Rounding of stamps in seconds since 1970 is no gap.
+    Motion(1.7e9 + 1e-4 * np.arange(5), some, some, some)

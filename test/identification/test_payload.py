@@ -6,13 +6,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
 from identified_arms import identified_arm
 
 import kron_dynamics as kd
-from kron_dynamics.exceptions import ModelError, ParameterError, UnknownFrameError
+from kron_dynamics.bag.payload import bag_payload
+from kron_dynamics.exceptions import (
+    ModelError,
+    NonFiniteError,
+    ParameterError,
+    ShapeError,
+    UnknownFrameError,
+)
 from kron_dynamics.identification.motion import Motion
 from kron_dynamics.identification.payload import fit_payload
 from kron_dynamics.identification.payload_friction import payload_beside_friction, payload_rows
@@ -22,6 +30,7 @@ from kron_dynamics.model.payload import RigidPayload
 
 pytestmark = pytest.mark.interpreted
 
+PROJECT = Path(__file__).parents[2]
 NOISE = 0.05
 LOAD = RigidPayload(2.0, [0.05, -0.03, 0.08], 0.003 * np.eye(3))
 
@@ -208,6 +217,27 @@ def test_what_cannot_be_is_refused(empty):
         fit_payload(described(), 'base', empty)
     with pytest.raises(UnknownFrameError, match='hand'):
         fit_payload(described(), 'hand', empty)
+    for center, error in (([0.0, 0.0], ShapeError), ([0.0, 0.0, np.nan], NonFiniteError)):
+        with pytest.raises(error, match='^center'):
+            fit_payload(described(), 'tool', empty, center=np.array(center))
+    for terms, message in (
+        (('viscous',), "'coulomb' among them"),
+        (('coulomb', 'viscous', 'viscous'), "'viscous' is given twice"),
+        (('coulomb', 'viscous'), 'rows have shape .3, 42.'),
+    ):
+        with pytest.raises(ParameterError, match=message):
+            fit_payload(described(), 'tool', empty, terms=terms)
+
+
+def test_loops_and_flexible_links_are_refused(empty):
+    four_bar = kd.load(PROJECT / 'urdf' / 'four_bar_plus.urdf')
+    stacker = PROJECT / 'urdf' / 'stacker_reclaimer.urdf'
+    bending = kd.load(stacker, flexible=PROJECT / 'config' / 'stacker_reclaimer_flexible.yaml')
+    for robot in (four_bar, bending):
+        with pytest.raises(ParameterError, match='trees of rigid links'):
+            fit_payload(robot, robot.model.tip_link, empty)
+    with pytest.raises(ParameterError, match='trees of rigid links: URDF: .*loop'):
+        bag_payload('no_bag', urdf=PROJECT / 'urdf' / 'four_bar_plus.urdf')
 
 
 def test_stretches_of_any_number_of_changes_are_found():

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from identified_arms import identified_arm
 from sampled_runs import machine
 
 import kron_dynamics as kd
@@ -18,7 +19,7 @@ from kron_dynamics.identification.payload_prior import (
     point_inertia,
     point_inertia_slope,
 )
-from kron_dynamics.identification.prior import body_parameters, prior_of
+from kron_dynamics.identification.prior import body_parameters, prior_of, thin_notes
 from kron_dynamics.identification.pseudo_inertia import is_consistent, pseudo_inertia
 from kron_dynamics.identification.rows import Rows
 from kron_dynamics.identification.selection import usual_values
@@ -46,6 +47,20 @@ def test_bodies_that_can_be_are_as_described_and_others_are_made_so(robot: kd.Ro
         assert is_consistent(made)
         if same and own[0] > 0.1:
             np.testing.assert_allclose(made, own)
+
+
+def test_possible_bodies_that_are_too_thin_for_a_prior_are_told() -> None:
+    text = identified_arm('6')
+    assert thin_notes(kd.loads(text)) == []
+    rod = kd.loads(text.replace('ixx="0.02" iyy="0.1"', 'ixx="1.8e-5" iyy="0.1"'))
+    (note,) = thin_notes(rod)
+    assert "'fore'" in note and "'upper'" not in note and '5 mm' in note
+    # The rest of the rod is as described.
+    described = rod.inertial_parameters()[10:20]
+    np.testing.assert_allclose(body_parameters(rod)[1], described, atol=3e-4)
+    with pytest.warns(UserWarning):
+        impossible = kd.loads(text.replace('ixx="0.02" iyy="0.1"', 'ixx="1" iyy="0.1"'))
+    assert thin_notes(impossible) == []  # the warning says so
 
 
 def test_bodies_without_mass_get_little_of_the_lightest_one() -> None:

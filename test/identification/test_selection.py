@@ -17,6 +17,7 @@ from kron_dynamics.identification.cross_validation import FOLDS
 from kron_dynamics.identification.motion import Motion
 from kron_dynamics.identification.selection import PASSAGES, choose_structure, usual_values
 from kron_dynamics.identification.structure import Structure
+from kron_dynamics.identification.thinning import MOST_SAMPLES, STRETCH, thinned
 
 pytestmark = pytest.mark.interpreted
 
@@ -114,3 +115,25 @@ def test_a_trial_is_compared_on_two_rows_or_more_for_each_fold(
     some = np.arange(2 * FOLDS - missing)
     short = replace(whole, rows=whole.rows.taken(some), weights=whole.weights[some])
     assert (short.scores(robot, motions, structure, usual) is None) == (missing > 0)
+
+
+def test_structures_are_compared_where_efforts_are_known() -> None:
+    """Not in stretches at fixed places, between which all joints may move."""
+    count, stretch = 60 * STRETCH, STRETCH
+    effort = np.full((count, 3), np.nan)
+    effort[4 * stretch :][: 3 * stretch, 0] = 1.0
+    effort[20 * stretch :: 5, 0] = 1.0
+    effort[11 * stretch :][:100, 1] = 1.0  # while the first rests
+    some = np.zeros((count, 3))
+    motion = Motion(1e-3 * np.arange(count), some, some, effort)
+    found = thinned([motion])
+    assert sum(len(each.time) for each in found) <= MOST_SAMPLES + stretch
+    begins = np.array([each.time[0] for each in found])
+    assert (np.diff(begins) > 0.0).all() and begins[-1] - begins[0] > 0.5 * motion.time[-1]
+    known = np.sum([np.isfinite(each.effort).sum(axis=0) for each in found], axis=0)
+    assert known[0] >= 2 * stretch and known[1] == 100
+    # Efforts that are known everywhere are taken from everywhere.
+    everywhere = thinned([replace(motion, effort=some)])
+    begins = np.array([each.time[0] for each in everywhere]) / motion.time[-1]
+    assert np.diff([0.0, *begins, 1.0]).max() < 0.25
+    assert sum(len(each.time) for each in everywhere) == MOST_SAMPLES

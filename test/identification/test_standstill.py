@@ -14,7 +14,11 @@ import kron_dynamics as kd
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.identification import Motion, identify
 from kron_dynamics.identification.payload_friction import payload_beside_friction, payload_rows
-from kron_dynamics.identification.standstill import standing_joints, without_rest
+from kron_dynamics.identification.standstill import (
+    standing_joints,
+    transition_notes,
+    without_rest,
+)
 from kron_dynamics.identification.structure import average_width
 from kron_dynamics.model.payload import RigidPayload
 
@@ -76,6 +80,29 @@ def test_only_what_lasts_is_rest() -> None:
     assert standing_joints(robot, [still]).tolist() == [False, True, False]
 
 
+@pytest.mark.parametrize('limit', ['2', '1000', '1e9'])
+def test_a_velocity_limit_that_stands_for_none_is_no_scale(limit: str) -> None:
+    text = identified_arm('6').replace('velocity="2"', f'velocity="{limit}"')
+    robot, motion = kd.loads(text), recorded(3)
+    assert not standing_joints(robot, [motion]).any()
+    (left,) = without_rest(robot, [motion])
+    moving = (motion.time > 6.5) & (motion.time < 25.5)
+    assert np.isfinite(left.effort[moving]).mean() > 0.9
+    # Its friction is then another law than that of the motion, which is told.
+    told = transition_notes(robot, [left])
+    assert len(told) == (0 if limit == '2' else 3)
+    assert all(f'velocity limit of {float(limit):g} is' in note for note in told)
+
+
+@pytest.mark.parametrize('seconds', [600.0, 0.0])
+def test_seconds_of_motion_count_however_long_the_rest(seconds: float) -> None:
+    robot, motion = kd.loads(identified_arm('6')), recorded(3, seconds=4.0, rest=seconds + 1.0)
+    noise = 1e-4 * np.random.default_rng(0).standard_normal(motion.q.shape)
+    assert not standing_joints(robot, [replace(motion, qd=motion.qd + noise)]).any()
+    still = replace(motion, qd=motion.qd * [1.0, 0.0, 1.0] + noise)
+    assert standing_joints(robot, [still]).tolist() == [False, True, False]
+
+
 def test_unknown_efforts_ask_for_no_longer_average() -> None:
     robot, motion = kd.loads(identified_arm('6')), recorded(4)
     assert average_width(without_rest(robot, [motion])) == average_width([motion])
@@ -83,7 +110,7 @@ def test_unknown_efforts_ask_for_no_longer_average() -> None:
 
 def test_motion_that_ends_before_the_held_out_part_is_told() -> None:
     robot = kd.loads(identified_arm('6'))
-    with pytest.raises(ParameterError, match='no held-out stretch'):
+    with pytest.raises(ParameterError, match='no held-out stretch .*: cut off rest at the end'):
         identify(robot, [recorded(5)], [recorded(6).part(0, 500)])
 
 

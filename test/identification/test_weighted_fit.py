@@ -65,3 +65,28 @@ def test_motion_is_no_outlier_where_the_machine_mostly_rests(
     found = weighted_fit(rows, prior, 1.0)
     assert (found.outliers == 0.0).all()
     np.testing.assert_allclose(found.fit.parameters, truth, atol=1e-3)
+
+
+@pytest.mark.parametrize('strength', [1.0, 1000.0])
+def test_intervals_are_as_wide_as_the_description_is_wrong(strength: float) -> None:
+    """Efforts tell the moment alone: any strength predicts as well, none knows the mass better."""
+    rng = np.random.default_rng(3)
+    one = np.ones(1)
+    prior = Prior(pseudo_inertia(BODY)[None], one > 0, one, one, one, one < 0)
+    matrix = np.zeros((40, 1, len(BODY) + 1))
+    matrix[:, 0, 1] = 1.0 + 0.1 * rng.standard_normal(40)
+    matrix[:, 0, -1] = rng.standard_normal(40)
+    errors, spread = [], []
+    for _ in range(12):
+        # A mass off by a third of it, at the described centre of mass and radius of gyration.
+        truth = np.append(np.exp(0.3 * rng.standard_normal()) * BODY, 0.7)
+        effort = matrix @ truth + 0.002 * rng.standard_normal((40, 1))
+        rows = Rows(0.01 * np.arange(40), matrix, effort, np.zeros(40))
+        fit = weighted_fit(rows, prior, strength).fit
+        errors.append(fit.parameters - truth)
+        spread.append(np.sqrt(np.diag(fit.covariance)))
+    relative = np.abs(np.array(errors) / spread)
+    known = [1, len(BODY)]  # what efforts tell is as narrow as their noise
+    assert (relative < 2.0).mean() > 0.9 and (relative < 2.0).mean(axis=0).min() > 0.7
+    assert (np.median(spread, axis=0)[known] < 0.002).all()
+    assert np.median(spread, axis=0)[0] < BODY[0]

@@ -6,15 +6,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from kron_dynamics.bag.outputs.text_tables import table
-from kron_dynamics.bag.reading.joint_mapping import UNITS
+from kron_dynamics.bag.reading.joint_mapping import QUANTITIES, JointMapping
 from kron_dynamics.identification.results import Gain
 
 
-def gain_lines(gains: Sequence[Gain], scale: Mapping[str, float | str]) -> list[str]:
+def gain_lines(
+    joints: Sequence[str], gains: Sequence[Gain], scale: Mapping[str, float | str]
+) -> list[str]:
     """Return a table of gains and the options that apply them; empty without gains.
 
     Args:
+        joints: names of the robot's joints.
         gains: estimated gains.
         scale: factors or units by joint and quantity with which the recordings were read.
     """
@@ -26,26 +31,35 @@ def gain_lines(gains: Sequence[Gain], scale: Mapping[str, float | str]) -> list[
         mark = '' if gain.is_identifiable else 'not identifiable: the loads hardly act on it'
         rows.append([gain.joint, f'{gain.unit} per unit', *shown, mark])
     lines = ['gains of the recorded efforts (95 % interval)', *table(rows)]
-    options = scale_options(gains, scale)
-    if options:
-        lines += ['for analyze and payload, instead of other factors of these efforts:', options]
+    if any(gain.is_identifiable for gain in gains):
+        lines += [
+            'for analyze and payload, instead of all --scale options of the robot:',
+            scale_options(joints, gains, scale),
+        ]
     return [*lines, '']
 
 
-def scale_options(gains: Sequence[Gain], scale: Mapping[str, float | str]) -> str:
-    """Return the options ``--scale JOINT:effort=VALUE`` that apply the identifiable gains.
+def scale_options(
+    joints: Sequence[str], gains: Sequence[Gain], scale: Mapping[str, float | str]
+) -> str:
+    """Return options ``--scale JOINT:QUANTITY=VALUE`` that apply the identifiable gains.
 
-    They include the given factors of the same joints' efforts; other rules have to be given in
-    addition.
+    They replace all rules: one that is a pattern of several joints, or that scales positions and
+    velocities, too, can neither be kept beside a gain nor be left out.
 
     Args:
+        joints: names of the robot's joints.
         gains: estimated gains.
         scale: factors or units by joint and quantity with which the recordings were read.
     """
-    options = []
+    as_read = JointMapping(scale=scale).scaled(joints, [np.ones((1, len(joints)))] * 3)
+    factors = {name: table[0].copy() for name, table in zip(QUANTITIES, as_read, strict=True)}
     for gain in gains:
         if gain.is_identifiable:
-            before = scale.get(f'{gain.joint}:effort', 1.0)
-            factor = UNITS[before][0] if isinstance(before, str) else before
-            options.append(f'--scale {gain.joint}:effort={factor * gain.value:.6g}')
-    return ' '.join(options)
+            factors['effort'][list(joints).index(gain.joint)] *= gain.value
+    return ' '.join(
+        f'--scale {joint}:{quantity}={factors[quantity][k]:.9g}'
+        for k, joint in enumerate(joints)
+        for quantity in QUANTITIES
+        if factors[quantity][k] != 1.0
+    )

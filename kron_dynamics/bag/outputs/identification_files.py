@@ -54,7 +54,7 @@ def identification_report(
         f'condition {found.condition:.3g} of {len(found.base)} base parameters with friction; '
         f'the inertia of the robot has {found.structural_rank}',
         '',
-        *gain_lines(found.gains, scale or {}),
+        *gain_lines(found.joint_names, found.gains, scale or {}),
         'left of the held-out efforts (share of their norm)',
         *_residual_table(found, found.residuals),
         '',
