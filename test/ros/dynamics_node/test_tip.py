@@ -112,7 +112,7 @@ def test_a_joint_that_moves_no_mass_has_no_acceleration_and_does_not_end_the_nod
         for name, value in (('acceleration_source', 'model'), ('fault_action', 'zero')):
             node.set_parameters([Parameter(name, value=value)])
         with pytest.warns(kd.ModelWarning, match='moves no mass'):
-            node._description = kd.loads(BARE)
+            node._descriptions.robot = kd.loads(BARE)
         assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
         node._outputs._tip.publish = lambda stamp, state, qdd: published.append(qdd)
         node.get_logger = lambda: SimpleNamespace(warning=lambda line, **_: said.append(line))
