@@ -239,6 +239,7 @@ class DynamicsNode(LifecycleNode):
         if self._active:
             self.trigger_deactivate()
             self._commands.flush()
+        self._background.shutdown(wait=False, cancel_futures=True)
 
     def _activation_waits_for(self) -> str | None:
         """Return what activation waits for, as text; None if it can be attempted."""
