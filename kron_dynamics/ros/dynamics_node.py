@@ -159,6 +159,7 @@ class DynamicsNode(LifecycleNode):
         self._assembler = JointStateAssembler(robot.joint_names, timeout=timeout)
         self._supervision = StateSupervision(self, self._settings, robot, self._assembler)
         self._configured = configured
+        self._notes.clear()
         self.get_logger().info(configured.summary())
         return _SUCCESS
 

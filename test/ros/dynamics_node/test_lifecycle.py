@@ -117,6 +117,20 @@ def test_whatever_refuses_a_transition_is_on_diagnostics(ros, bench, settings, s
         node.destroy_node()
 
 
+def test_a_configuration_that_succeeds_takes_back_why_one_before_it_failed(ros, bench):
+    node = dynamics_node.DynamicsNode()
+    try:
+        assert node.trigger_configure() == TransitionCallbackReturn.FAILURE
+        node._descriptions.robot = bench.robot
+        assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
+        sent = []
+        node._diagnostics = SimpleNamespace(publish=lambda *status: sent.append(status[-1]))
+        node._publish_diagnostics()
+        assert 'error' not in sent[0]
+    finally:
+        node.destroy_node()
+
+
 def test_cleanup_forgets_the_states(bench):
     bench.configure()
     bench.acknowledge()
