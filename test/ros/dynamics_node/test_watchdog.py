@@ -12,6 +12,8 @@ import pytest
 import rclpy
 from rclpy.clock import Clock, ClockType
 from rclpy.executors import SingleThreadedExecutor
+from rclpy.lifecycle import TransitionCallbackReturn
+from rclpy.parameter import Parameter
 
 from kron_dynamics.ros.watchdog import Watchdog
 
@@ -104,3 +106,13 @@ def test_the_period_follows_a_brake_that_must_be_shorter(watched):
     hold.range = hold.range._replace(inertia_ratio=100.0 * hold.range.inertia_ratio)
     watched.check()
     assert node._watchdog._timer.timer_period_ns <= 1e9 * node._controller.longest_brake + 1.0
+
+
+def test_the_period_goes_by_the_timeout_that_the_states_have(local):
+    """That of the configuration, whatever the parameter is by the time of the activation."""
+    node = local.node
+    period = node._watchdog._timer.timer_period_ns
+    assert node.trigger_deactivate() == TransitionCallbackReturn.SUCCESS
+    assert node.set_parameters([Parameter('state_timeout', value=0.004)])[0].successful
+    assert node.trigger_activate() == TransitionCallbackReturn.SUCCESS
+    assert node._watchdog._timer.timer_period_ns == period
