@@ -147,6 +147,7 @@ def _nodes(context: LaunchContext) -> list[Any]:
         return [dynamics]
     own = _parameters(given, {'real_time_factor': float})
     own['publish_clock'] = _is_true(given['use_sim_time'])
+    own['use_sim_time'] = False  # whatever a file says: the simulator is the source of time
     remaps['~/command_state'] = 'dynamics_node/command_state'
     simulator = _node('simulator_node', given, {**both, **own}, remaps)
     # Shut down both nodes together: one would wait for the other for ever.

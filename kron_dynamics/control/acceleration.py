@@ -55,6 +55,9 @@ class AccelerationEstimator:
             qd: velocities, shape (n,).
             effort: measured efforts, shape (n,), N m or N; NaN where there are none.
             qdd_ref: accelerations of the reference, or None without one.
+
+        Raises:
+            InvalidInertiaError: a joint moves no mass; only of the source `model`.
         """
         if self._source == 'reference':
             return qdd_ref

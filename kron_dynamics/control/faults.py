@@ -79,7 +79,7 @@ def watch_period(timeout: float, longest_brake: float) -> float:
     """Return the period of the watchdog that checks whether joint states arrive, s.
 
     At most 0.05 s; short enough that a timeout is detected at most a quarter of it late, and that
-    a braking effort is held at most twice `longest_brake`.
+    a braking effort is held at most twice `longest_brake`, unless the check itself is delayed.
 
     Args:
         timeout: time without joint states that is a fault, s.

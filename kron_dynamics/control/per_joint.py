@@ -4,11 +4,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from kron_dynamics.exceptions import JointNamesError, ParameterError
+from kron_dynamics.messages import listed
 from kron_dynamics.typing import ArrayLike, FloatArray, IndexArray
 
 
@@ -45,7 +47,7 @@ def reorder(names_given: Sequence[str], names_wanted: Sequence[str]) -> IndexArr
 
 def repeated_names(names: Sequence[str]) -> list[str]:
     """Return the names that occur more than once, without repetition, in order of appearance."""
-    return [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    return [name for name, count in Counter(names).items() if count > 1]
 
 
 def positive_per_joint(
@@ -93,4 +95,4 @@ def positive_per_joint(
 
 
 def _quoted(names: Iterable[str]) -> str:
-    return ', '.join(repr(name) for name in names)
+    return listed(repr(name) for name in names)

@@ -12,28 +12,21 @@ from typing import Any
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticStatus
-from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.qos import qos_profile_sensor_data
 from rclpy.qos_overriding_options import QoSOverridingOptions
-from rclpy.timer import Timer
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
-from kron_dynamics.control import JointStateAssembler, load_solvers, watch_period
+from kron_dynamics.control import JointStateAssembler, load_solvers
 from kron_dynamics.control.tracking_controller import TrackingController
 from kron_dynamics.exceptions import KronDynamicsError, ParameterError
-from kron_dynamics.robot import Robot
 from kron_dynamics.ros.autostart import Autostart
 from kron_dynamics.ros.configured_robot import ConfiguredRobot
 from kron_dynamics.ros.controller_factory import check_loop, make_controller
-from kron_dynamics.ros.description import (
-    publish_constraints,
-    robot_from_parameters,
-    robot_from_text,
-    subscribe_description,
-)
+from kron_dynamics.ros.description import publish_constraints
+from kron_dynamics.ros.description_source import DescriptionSource
 from kron_dynamics.ros.diagnostics import (
     CycleStatistics,
     DiagnosticsPublisher,
@@ -53,6 +46,7 @@ from kron_dynamics.ros.state_supervision import StateSupervision
 from kron_dynamics.ros.stopping import stopped_at_once
 from kron_dynamics.ros.terms_output import TermsOutput
 from kron_dynamics.ros.unknown_parameters import refuse_unknown_parameters
+from kron_dynamics.ros.watchdog import Watchdog
 from kron_dynamics.typing import FloatArray
 
 _SUCCESS, _FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
@@ -70,15 +64,20 @@ class DynamicsNode(LifecycleNode):
         super().__init__('dynamics_node')
         self._settings = ParameterSet(self)
         self._settings.declare(DYNAMICS)
-        self._description: Robot | None = robot_from_parameters(self._settings)
-        self._from_topic = self._description is None
-        publish_constraints(self, self._settings)
         self._configured: ConfiguredRobot | None = None
+        self._active = False
+        self._descriptions = DescriptionSource(
+            self,
+            self._settings,
+            commands=lambda: self._active,
+            in_use=lambda: self._configured and self._configured.flexible,
+            refused=lambda error: self._note_error('robot_description refused', error),
+        )
+        publish_constraints(self, self._settings)
         self._assembler: JointStateAssembler | None = None
         self._controller: TrackingController | None = None
         self._supervision: StateSupervision | None = None
         self._outputs: StateOutputs | None = None
-        self._active = False
         self._last_command, self._brakes = 0.0, False  # s; whether it brakes by a velocity
         self._time = 0.0
         self._notes: dict[str, str] = {}
@@ -96,7 +95,7 @@ class DynamicsNode(LifecycleNode):
         self._terms = TermsOutput(self)
         self._diagnostics = DiagnosticsPublisher(self)
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._watchdog: Timer | None = None
+        self._watchdog: Watchdog | None = None
         self._subscribe()
         self.create_service(Trigger, '~/clear_fault', self._on_clear_fault)
         provide_services(self, self._settings, lambda: self._configured)
@@ -112,12 +111,10 @@ class DynamicsNode(LifecycleNode):
             Autostart(
                 self,
                 self._steady,
-                description=lambda: self._description,
+                description=lambda: self._descriptions.robot,
                 waits_for=self._activation_waits_for,
                 failed=self._autostart_failed,
             )
-
-    # Lifecycle
 
     def _subscribe(self) -> None:
         self.create_subscription(
@@ -128,13 +125,17 @@ class DynamicsNode(LifecycleNode):
             raw=True,
             qos_overriding_options=QoSOverridingOptions.with_default_policies(),
         )
-        if self._from_topic:
-            subscribe_description(self, self._on_description)
+
+    # Lifecycle
 
     @stopped_at_once()
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Compile the kernels of the description and make the publishers."""
-        description = self._description
+        try:
+            description = self._descriptions.latest()
+        except KronDynamicsError as error:
+            self._note_error('cannot configure', f'robot_description refused: {error}')
+            return _FAILURE
         if description is None:
             self._note_error('cannot configure', 'no robot_description received yet')
             return _FAILURE
@@ -158,6 +159,7 @@ class DynamicsNode(LifecycleNode):
         self._assembler = JointStateAssembler(robot.joint_names, timeout=timeout)
         self._supervision = StateSupervision(self, self._settings, robot, self._assembler)
         self._configured = configured
+        self._notes.clear()
         self.get_logger().info(configured.summary())
         return _SUCCESS
 
@@ -182,9 +184,8 @@ class DynamicsNode(LifecycleNode):
         except KronDynamicsError as error:
             self._note_error('cannot activate', error)
             return _FAILURE
-        period = watch_period(self._settings.value('state_timeout'), controller.longest_brake)
-        group = MutuallyExclusiveCallbackGroup()  # destroyed with the timer
-        self._watchdog = self.create_timer(period, self._watch, group, self._steady)
+        timeout = present.timeout
+        self._watchdog = Watchdog(self, self._steady, timeout, controller, self._watch)
         self._controller = controller
         supervision.take_up_settings()
         self._settings.lock('the node is active: deactivate it to change parameters')
@@ -210,7 +211,7 @@ class DynamicsNode(LifecycleNode):
         self._active, self._controller = False, None
         self._settings.lock(None)
         if self._watchdog is not None:
-            self.destroy_timer(self._watchdog)
+            self._watchdog.destroy()
             self._watchdog = None
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -239,6 +240,7 @@ class DynamicsNode(LifecycleNode):
         if self._active:
             self.trigger_deactivate()
             self._commands.flush()
+        self._background.shutdown(wait=False, cancel_futures=True)
 
     def _activation_waits_for(self) -> str | None:
         """Return what activation waits for, as text; None if it can be attempted."""
@@ -253,7 +255,7 @@ class DynamicsNode(LifecycleNode):
         return supervision.obstacle(now)
 
     def _autostart_failed(self) -> None:
-        if not self._from_topic:
+        if not self._descriptions.from_topic:
             raise ParameterError(f'autostart failed: {self._notes.get("error", "see above")}')
 
     def _simulated_time_forbidden(self) -> bool:
@@ -265,21 +267,6 @@ class DynamicsNode(LifecycleNode):
         self.get_logger().error(f'{what}: {self._notes["error"]}')
 
     # Inputs
-
-    def _on_description(self, text: str) -> None:
-        try:
-            description = robot_from_text(self._settings, text)
-        except KronDynamicsError as error:
-            self._note_error('robot_description refused', error)
-            return
-        configured = self._configured
-        if configured is not None and (
-            description.model.fingerprint != configured.flexible.model.fingerprint
-        ):
-            self.get_logger().warning(
-                'another robot_description arrived: it takes effect after cleanup and configure'
-            )
-        self._description = description
 
     def _on_joint_state(self, data: bytes, info: Mapping[str, Any]) -> None:
         started = time.perf_counter()
@@ -324,10 +311,11 @@ class DynamicsNode(LifecycleNode):
         A braking effort must not be held longer than `longest_brake`, one of the law not at all.
         """
         controller, supervision = self._controller, self._supervision
-        if not self._active or controller is None or supervision is None:
+        watchdog = self._watchdog
+        if controller is None or supervision is None or watchdog is None:
             return
         now = time.monotonic()
-        self._fault(controller, supervision.problem(now), now)
+        self._fault(controller, watchdog.confirmed(supervision.problem(now), now), now)
         elapsed = now - self._last_command
         held = controller.longest_brake if self._brakes else 0.0
         if controller.latch.faulted and elapsed > held:

@@ -39,9 +39,11 @@ class GoalServer:
     def finish(self, handle: Any, result: Any) -> None:
         """Send the result of a goal that has ended.
 
-        It is sent synchronously, not by an executor task: the executor may have stopped already
-        when the node ends.
+        It is sent synchronously, not by an executor task: the executor has stopped already when
+        the node ends.
         """
+        answer = self._server._result_futures[bytes(handle.goal_id.uuid)]
+        answer._set_executor(None)  # which would get a task, however late
         execution = self._server._execute_goal(lambda _: result, handle)
         with contextlib.suppress(StopIteration):  # the coroutine awaits nothing
             execution.send(None)

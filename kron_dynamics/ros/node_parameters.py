@@ -220,8 +220,9 @@ DYNAMICS = (
     Parameter(
         'payload.link',
         '',
-        'Link of the payload that payload.mass and the following describe and ~/set_payload '
-        'changes without recompilation. Empty: tip_frame. Read at configure.',
+        'Link of the payload that payload.mass and the following describe, which ~/set_payload '
+        'changes without recompilation; read at configure. Also the link of requests of '
+        '~/set_payload that name none, read with each. Empty: tip_frame.',
     ),
     Parameter(
         'payload.mass',

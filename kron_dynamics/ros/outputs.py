@@ -18,6 +18,7 @@ from std_msgs.msg import Float64MultiArray
 from kron_dynamics.control import AssembledState
 from kron_dynamics.control.acceleration import AccelerationEstimator
 from kron_dynamics.control.tracking_controller import Command
+from kron_dynamics.exceptions import KronDynamicsError
 from kron_dynamics.robot import Robot
 from kron_dynamics.ros.batch import flat
 from kron_dynamics.ros.configured_robot import ConfiguredRobot
@@ -30,6 +31,7 @@ from kron_dynamics.ros.publishers import WITHOUT_EVENTS
 from kron_dynamics.ros.serialized_numbers import SerializedNumbers
 from kron_dynamics.typing import FloatArray
 
+_WARN_PERIOD = 5.0
 _DELIVERY = Duration(seconds=0.5)  # longest wait for acknowledgements in `flush`
 
 
@@ -80,6 +82,7 @@ class StateOutputs:
             parameters: parameters of dynamics_node.
             clock: steady clock for publishers with their own rate.
         """
+        self._node = node
         robot = configured.robot
         self._estimator = AccelerationEstimator(
             robot, parameters.value('acceleration_source'), parameters.value('filter_cutoff')
@@ -107,15 +110,22 @@ class StateOutputs:
     ) -> None:
         """Publish the motion in a state; the linear model follows at its own rate.
 
+        A warning is logged if the accelerations cannot be estimated.
+
         Args:
             stamp: stamp of the state.
             time: time of the state, s.
             state: fresh positions and velocities.
             command: command that answers the state, or None.
         """
-        qdd = self._estimator.estimate(
-            time, state.q, state.qd, state.effort, None if command is None else command.qdd_ref
-        )
+        qdd_ref = None if command is None else command.qdd_ref
+        try:
+            qdd = self._estimator.estimate(time, state.q, state.qd, state.effort, qdd_ref)
+        except KronDynamicsError as error:  # without payload a joint may move no mass
+            self._node.get_logger().warning(
+                f'no acceleration: {error}', throttle_duration_sec=_WARN_PERIOD
+            )
+            qdd = None
         self._tip.publish(stamp, state, qdd)
         if self._deflection is not None:
             estimate = None if command is None else command.deflection

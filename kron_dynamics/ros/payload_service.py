@@ -214,7 +214,11 @@ class PayloadService:
 
             settings = control_settings(self._parameters, after.rigid)
             adopted = PayloadQuantities.of(settings, after.rigid, after)
-        return PayloadChange(robot, after), adopted
+        change = PayloadChange(robot, after)
+        # Here, not with the first step: others may have added kernels meanwhile, and these are
+        # compiled for a new link.
+        change.advance(0.0)
+        return change, adopted
 
     def _start(self, change: PayloadChange, adopted: PayloadQuantities | None) -> None:
         self._change, self._adopted = change, adopted

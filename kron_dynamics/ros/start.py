@@ -9,6 +9,11 @@ import importlib
 import os
 import signal
 import sys
+import threading
+import time
+
+# Time for what a thread still computes, s; `ros2 launch` kills a process 15 s after SIGINT.
+_PATIENCE = 5.0
 
 
 def dynamics_node() -> int:
@@ -42,4 +47,18 @@ def _start(name: str) -> int:
     # `ros2 launch` sends in addition to the terminal's: it would kill the process then.
     for number in numbers:
         signal.signal(number, signal.SIG_IGN)
+    _end_threads(code)
     return code
+
+
+def _end_threads(code: int) -> None:
+    """Give threads some time to end, then end the process: Python would wait for them."""
+    end = time.monotonic() + _PATIENCE
+    for thread in threading.enumerate():
+        if thread.daemon or thread is threading.current_thread():
+            continue
+        thread.join(max(end - time.monotonic(), 0.0))
+        if thread.is_alive():
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)

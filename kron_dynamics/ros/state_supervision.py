@@ -98,7 +98,7 @@ class StateSupervision:
         )
 
     def receive(self, data: bytes, info: Mapping[str, Any], now: float) -> Received:
-        """Receive a message; dropped and implausible ones are logged.
+        """Receive a message; dropped and implausible ones are logged, those of others are not.
 
         Args:
             data: serialized sensor_msgs/JointState.
@@ -125,11 +125,12 @@ class StateSupervision:
                 names, position, velocity, effort, stamp=stamped or None, now=now
             )
         if outcome is SampleOutcome.REJECTED:
-            self._dropped = now
-            self._node.get_logger().warning(
-                f'joint state dropped; so far: {dict(self._assembler.rejections)}',
-                throttle_duration_sec=_WARN_PERIOD,
-            )
+            if not foreign or not names:
+                self._dropped = now
+                self._node.get_logger().warning(
+                    f'joint state dropped; so far: {dict(self._assembler.rejections)}',
+                    throttle_duration_sec=_WARN_PERIOD,
+                )
             return Received(None, stamp, None, problem)
         if outcome is SampleOutcome.RESTARTED:
             self._restart()

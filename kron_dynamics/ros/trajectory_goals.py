@@ -43,8 +43,8 @@ class _Goal:
     """One goal, which is the `Sender` of its reference."""
 
     def __init__(self, goals: TrajectoryGoals, handle: Any, controller: TrackingController):
-        robot = controller.references.robot
-        self.goals, self.handle, self.robot = goals, handle, robot
+        self.references = controller.references
+        self.goals, self.handle, self.robot = goals, handle, controller.references.robot
         self.tolerances: GoalTolerances | None = None
         self.monitor: GoalMonitor | None = None
         self.cancelling = False
@@ -70,16 +70,21 @@ class _Goal:
             code = GoalCode.INVALID_JOINTS
         elif isinstance(error, LateTrajectoryError):
             code = GoalCode.OLD_HEADER_TIMESTAMP
-        self.goals.abort(self, GoalOutcome(code, str(error)))
+        self._end(GoalOutcome(code, str(error)))
 
     def replaced(self, reason: str) -> None:
-        if self.monitor is not None:
+        # A goal that is still waiting moves nothing; what moves is the one that it has ended.
+        if self.monitor is not None and self.monitor.reference is self.references.present:
             self.goals.ended_early = self.monitor.reference
-        if not self.cancelling:
-            self.goals.abort(self, GoalOutcome(GoalCode.INVALID_GOAL, reason))
-            return
-        # The stop of a cancelled goal was replaced: the goal does not move the machine any more.
-        self.goals.end(self, 'canceled', GoalOutcome(GoalCode.SUCCESSFUL, reason))
+        self._end(GoalOutcome(GoalCode.INVALID_GOAL, reason))
+
+    def _end(self, outcome: GoalOutcome) -> None:
+        """End the goal because its reference is not followed to its end."""
+        if self.handle.is_cancel_requested:  # perhaps since the last state only
+            outcome = GoalOutcome(GoalCode.SUCCESSFUL, outcome.text)
+            self.goals.end(self, 'canceled', outcome)
+        else:
+            self.goals.abort(self, outcome)
 
 
 class TrajectoryGoals:

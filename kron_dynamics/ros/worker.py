@@ -27,6 +27,7 @@ class Worker:
         """
         self._node = node
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix=name)
+        node.context.on_shutdown(self._discard)
 
     async def run(self, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a function in the worker thread; return its result or raise its exception."""
@@ -35,6 +36,10 @@ class Worker:
         job.add_done_callback(lambda _: self._notify(finished))
         await finished
         return job.result()
+
+    def _discard(self) -> None:
+        """Discard the jobs that have not begun: the process would do them before it ends."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _notify(self, finished: Future[None]) -> None:
         """Complete the future, and wake the executor, which may be waiting."""

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -51,3 +53,16 @@ def test_zero_and_infinity_are_used_only_where_they_have_a_meaning():
     for options in ({'zero_allowed': True}, {'infinity_allowed': True}):
         with pytest.raises(ParameterError, match="'a': nan, 'b': -1"):
             positive_per_joint('x', [np.nan, -1.0], names, **options)
+
+
+def test_very_many_wrong_names_are_refused_at_once_and_briefly():
+    """A request with them kept all services waiting for half a minute, under Python's lock."""
+    names = [f'joint_{k}' for k in range(20_000)]
+    start = time.process_time()
+    with pytest.raises(TrajectoryError) as refused:
+        reorder([*names, *names[:3000]], ('slew', 'luff'))
+    assert time.process_time() - start < 1.0
+    said = str(refused.value)
+    assert len(said) < 1500
+    for part in ("repeated: 'joint_0', ", "unknown: 'joint_0', ", 'and 19', "missing: 'slew'"):
+        assert part in said

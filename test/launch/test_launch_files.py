@@ -186,10 +186,21 @@ def test_both_nodes_of_a_simulated_robot_agree(launch: Launch) -> None:
     assert dynamics.parameters['use_sim_time'] is True
     assert dynamics.parameters['allow_commands_in_sim_time'] is True
     assert simulator.parameters['publish_clock'] is True
-    assert 'use_sim_time' not in simulator.parameters
     # A whole number is a number all the same: the parameter is a float.
     assert isinstance(simulator.parameters['real_time_factor'], float)
     assert simulator.parameters['real_time_factor'] == 2.0
+
+
+def test_the_simulator_is_the_source_of_time_whatever_a_file_for_all_nodes_says(
+    launch: Launch, tmp_path: Path
+) -> None:
+    """It refuses to wait for a clock."""
+    file = tmp_path / 'parameters.yaml'
+    file.write_text('/**:\n  ros__parameters: {use_sim_time: true}\n', encoding='utf-8')
+    for asked in ('', 'true'):
+        nodes = launch(DEMO, params_file=str(file), use_sim_time=asked)
+        assert nodes['simulator_node'].parameters['use_sim_time'] is False
+        assert nodes['dynamics_node'].parameters['use_sim_time'] is bool(asked)
 
 
 def test_a_simulated_robot_goes_by_wall_time_unless_asked(launch: Launch) -> None:

@@ -4,11 +4,14 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from goal_desk import GOAL, HELD, INVALID, PATH, Desk, tolerance
+
+from kron_dynamics.exceptions import TrajectoryError
 
 pytestmark = pytest.mark.ros
 
@@ -131,3 +134,41 @@ def test_a_fault_or_deactivation_aborts_with_the_reason(desk, when):
     desk.input.drop('a fault stopped the machine: stale')
     assert handle.outcome == ('aborted', INVALID)
     assert handle.result.error_string == 'a fault stopped the machine: stale'
+
+
+def test_cancelling_the_last_of_a_chain_stops_the_goal_that_still_moves_the_machine(desk):
+    """A goal that was ended while it waited had made the one before it nobody's."""
+    first = desk.send()
+    desk.see(0.5)
+    second = desk.send(goal=HELD, start=desk.time + 1.0)
+    desk.see(0.04)
+    third = desk.send(goal=HELD, start=desk.time + 1.0)
+    assert first.outcome == second.outcome == ('aborted', INVALID)
+    desk.see(0.1)
+    third.cancel()
+    desk.see(3.0)
+    assert third.outcome == ('canceled', 0)
+    q, qd, _ = desk.reference
+    np.testing.assert_allclose(qd, 0.0, atol=1e-9)
+    assert np.abs(q - GOAL).min() > 0.05
+
+
+@pytest.mark.parametrize('how', ['replaced', 'dropped', 'refused'])
+def test_a_goal_whose_cancellation_was_accepted_is_never_aborted(desk, how):
+    """Whatever ends it before the next joint state."""
+    if how == 'refused':
+        reading = Future()
+        desk.input._background = SimpleNamespace(submit=lambda work: reading)
+        handle = desk.send(count=100)
+        handle.cancel()
+        reading.set_exception(TrajectoryError('outside the limits'))
+        desk.input.proceed(desk.controller)
+    else:
+        handle = desk.send()
+        desk.see(0.5)
+        handle.cancel()
+        if how == 'replaced':
+            desk.send(goal=HELD)
+        else:
+            desk.input.drop('a fault stopped the machine: stale')
+    assert handle.outcome == ('canceled', 0)

@@ -102,3 +102,50 @@ def test_large_arrays_use_memory_again():
         pytest.skip('the C library has no mallopt')
     # As many as two arrays have pages, and not those of each time again.
     assert int(after) < 5000 < int(before)
+
+
+# A node that ends in the middle of the first of several jobs, all of which take their time.
+LATE = """
+import sys, time, types
+from rclpy.node import Node
+from kron_dynamics.exceptions import KronDynamicsError
+from kron_dynamics.ros import start
+from kron_dynamics.ros.main import run_node
+from kron_dynamics.ros.worker import Worker
+
+class Asked(Node):
+    def __init__(self):
+        super().__init__('asked')
+        self.worker, self.begun = Worker(self, 'services'), []
+        self.create_timer(0.001, self.ask)
+
+    def ask(self):
+        for k in range(3):
+            self.worker.run(self.work, k).send(None)
+        while not self.begun:
+            time.sleep(0.001)
+        raise KronDynamicsError('enough')
+
+    def work(self, k):
+        self.begun.append(k)
+        time.sleep({seconds})
+        print('done', k)
+
+sys.modules['kron_dynamics.ros.asked'] = types.SimpleNamespace(main=lambda: run_node(Asked, []))
+start._PATIENCE = {patience}
+sys.exit(start._start('asked'))
+"""
+
+
+@pytest.mark.parametrize(
+    ('seconds', 'patience', 'done'), [(0.1, 30.0, 'done 0\n'), (30.0, 0.05, '')]
+)
+def test_the_end_does_not_wait_for_what_services_have_still_to_compute(seconds, patience, done):
+    """Not for a job that has not begun; for one that has, a while."""
+    script = LATE.format(seconds=seconds, patience=patience)
+    ended = subprocess.run(
+        [sys.executable, '-c', script], capture_output=True, text=True, timeout=20, check=False
+    )
+    assert (ended.returncode, ended.stdout) == (1, done), ended.stderr
+    (line,) = ended.stderr.splitlines()
+    assert line.endswith('enough')

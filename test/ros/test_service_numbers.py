@@ -270,6 +270,7 @@ def test_a_defect_is_an_answer_and_not_the_end_of_the_node(kernel_cache, monkeyp
         create_service=lambda _, name, callback, **__: offered.update({name: callback}),
         get_logger=lambda: SimpleNamespace(error=said.append),
         executor=None,
+        context=SimpleNamespace(on_shutdown=lambda end: None),
     )
     settings = SimpleNamespace(value=lambda name: LARGEST)
     provide_services(node, settings, lambda: ConfiguredRobot(robot_called('stacker'), 'boom'))

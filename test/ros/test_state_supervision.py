@@ -34,7 +34,8 @@ class Shared:
         settings = SimpleNamespace(
             value=values.__getitem__, per_joint=lambda pattern, joints: np.zeros(len(joints))
         )
-        log = SimpleNamespace(warning=lambda text, **throttle: None)
+        self.warnings = []
+        log = SimpleNamespace(warning=lambda text, **throttle: self.warnings.append(text))
         clock = SimpleNamespace(now=lambda: SimpleNamespace(nanoseconds=1e9 * self.clock))
         node = SimpleNamespace(get_logger=lambda: log, get_clock=lambda: clock)
         self.clock = self.now = START
@@ -86,6 +87,30 @@ def test_joints_of_others_tell_nothing_about_the_clock(shared):
         assert [each.problem for each in states] == [None, None]
         assert states[1].state is not None
     assert 'clock stepped back' not in shared.supervision._assembler.rejections
+
+
+def test_joints_of_others_are_no_states_that_are_dropped(shared):
+    """A gripper beside an arm: neither a warning for ever nor the reason of a silence."""
+    q, rest = (shared.upper + shared.lower) / 2, np.zeros(shared.robot.n)
+    names = shared.robot.joint_names
+    for k in range(3):
+        for part in (0, 1):
+            shared.receive(part, q, rest, START + 0.02 * k)
+    for stamp, others in ((0.0, ['tool']), (START + 1.0, ['tool', 'finger'])):
+        zero = np.zeros(len(others))
+        tool = joint_state(stamp_from(stamp), others, zero, zero, None)
+        shared.now += 1.0
+        received = shared.supervision.receive(bytes(serialize_message(tool)), {}, shared.now)
+        assert received.state is None
+    assert shared.warnings == []
+    assert 'not fresh' in shared.supervision.problem(shared.now)
+    assert 'dropped' not in shared.supervision.problem(shared.now)
+    # A message of the machine's own that cannot be used is told, as is one without joints.
+    for own in ([], names):
+        bad = joint_state(stamp_from(START + 2.0), own, np.zeros(3), np.zeros(2), None)
+        shared.supervision.receive(bytes(serialize_message(bad)), {}, shared.now)
+        assert 'joint state dropped' in shared.warnings.pop()
+    assert 'states arrive and are dropped' in shared.supervision.problem(shared.now)
 
 
 @pytest.mark.parametrize('part', [0, 1])

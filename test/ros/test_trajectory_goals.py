@@ -201,14 +201,16 @@ def test_tolerances_of_accelerations_are_told_to_count_for_nothing(desk):
     assert any('accelerations are ignored' in line for line in desk.logger.lines)
 
 
-def test_a_result_is_sent_without_an_executor(ros):
-    """At the end of a node its executor has stopped: what is left to a task is never done."""
-    from rclpy.task import Future
+def test_a_result_is_sent_although_the_executor_has_stopped(ros):
+    """At the end of a node: what is left to a task is never done."""
+    from rclpy.executors import SingleThreadedExecutor
 
     from kron_dynamics.ros.goal_server import GoalServer, _Server
 
-    answer, sent = Future(), []
+    executor, sent = SingleThreadedExecutor(), []
+    answer = executor.create_future()
     answer.add_done_callback(lambda future: sent.append(future.result()))
+    executor.shutdown()
     server = object.__new__(_Server)
     server._logger = SimpleNamespace(debug=lambda line: None, warning=None, error=None)
     server._result_futures = {bytes(16): answer}

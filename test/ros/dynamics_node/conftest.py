@@ -334,7 +334,7 @@ def local(ros, bench):
 
     try:
         node.set_parameters([Parameter('state_timeout', value=60.0)])
-        node._description = bench.robot
+        node._descriptions.robot = bench.robot
         assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
         gains = [f'gains.{joint}.k{k}' for joint in JOINTS for k in 'pd']
         node.set_parameters([Parameter(name, value=4.0) for name in gains])

@@ -105,7 +105,7 @@ def test_whatever_refuses_a_transition_is_on_diagnostics(ros, bench, settings, s
         if settings is None:
             assert node.trigger_configure() == TransitionCallbackReturn.FAILURE
         else:
-            node._description = bench.robot
+            node._descriptions.robot = bench.robot
             node.set_parameters([Parameter(name, value=value) for name, value in settings.items()])
             assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
             assert node.trigger_activate() == TransitionCallbackReturn.FAILURE
@@ -113,6 +113,20 @@ def test_whatever_refuses_a_transition_is_on_diagnostics(ros, bench, settings, s
         node._diagnostics = SimpleNamespace(publish=lambda *status: sent.append(status[-1]))
         node._publish_diagnostics()
         assert said in sent[0]['error']
+    finally:
+        node.destroy_node()
+
+
+def test_a_configuration_that_succeeds_takes_back_why_one_before_it_failed(ros, bench):
+    node = dynamics_node.DynamicsNode()
+    try:
+        assert node.trigger_configure() == TransitionCallbackReturn.FAILURE
+        node._descriptions.robot = bench.robot
+        assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
+        sent = []
+        node._diagnostics = SimpleNamespace(publish=lambda *status: sent.append(status[-1]))
+        node._publish_diagnostics()
+        assert 'error' not in sent[0]
     finally:
         node.destroy_node()
 
@@ -234,7 +248,7 @@ def test_a_transition_that_breaks_half_way_leaves_the_node_unconfigured(ros, mon
     """In this process, as only a defect can do it."""
     node = dynamics_node.DynamicsNode()
     try:
-        node._on_description(SHAFT)
+        node._descriptions.receive(SHAFT)
         assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
         with monkeypatch.context() as patch:
             patch.setattr(dynamics_node, 'StateOutputs', None)
@@ -281,7 +295,7 @@ def shaft(ros, monkeypatch):
                 timer.callback()
         return node._state_machine.current_state[1]
 
-    node._on_description(SHAFT)
+    node._descriptions.receive(SHAFT)
     yield SimpleNamespace(node=node, wait=wait)
     node.destroy_node()
 
@@ -313,11 +327,11 @@ def test_a_node_that_was_activated_by_hand_stays_switched_off(shaft):
 def test_a_node_that_was_cleaned_up_by_hand_stays_so(shaft):
     """Although its description comes again, as from a publisher that was restarted."""
     assert shaft.wait() == 'inactive'
-    shaft.node._on_description(SHAFT)  # takes effect, by a clean-up of its own
+    shaft.node._descriptions.receive(SHAFT)  # takes effect, by a clean-up of its own
     assert shaft.wait() == 'inactive'
     give_gains(shaft.node)
     assert shaft.node.trigger_cleanup() == TransitionCallbackReturn.SUCCESS
-    shaft.node._on_description(SHAFT)
+    shaft.node._descriptions.receive(SHAFT)
     assert shaft.wait() == 'unconfigured'
 
 

@@ -15,6 +15,8 @@ from rclpy.executors import SingleThreadedExecutor
 
 import kron_dynamics as kd
 from kron_dynamics.control.reference.stop import acceleration_limits
+from kron_dynamics.payload_kernels import PayloadKernels
+from kron_dynamics.ros import payload_service
 from kron_dynamics.ros.payload_service import PayloadService
 
 pytestmark = pytest.mark.ros
@@ -171,3 +173,31 @@ def test_linear_models_of_flexible_links_have_the_payload(flexible_bench, flexib
     refused = flexible_bench.client.call(SetPayload, SERVICE, link='beam', mass=1.0)
     assert not refused.success
     assert "link 'beam' bends" in refused.message
+
+
+@pytest.mark.interpreted
+def test_no_step_of_a_change_compiles_kernels(local, bench, monkeypatch):
+    """Also not those that a service was the first to need while the request was checked."""
+    node, service = local.node, local.node._payloads
+    configured, controller, q = node._configured, node._controller, np.array(Q)
+    robot = configured.flexible
+    before = robot.gravity_vector(q)
+    request = SetPayload.Request(link='beam', mass=2.0)
+    checked = payload_service.require_strength
+
+    def meanwhile(*arguments):
+        robot.inverse_dynamics_rate(*np.zeros((4, 3)))
+        return checked(*arguments)
+
+    monkeypatch.setattr(payload_service, 'require_strength', meanwhile)
+    change, adopted = service._prepared(request, configured, controller, q)
+    np.testing.assert_allclose(robot.gravity_vector(q), before, rtol=1e-12)
+    robot.forward_jerk(*np.zeros((4, 3)))
+    monkeypatch.setattr(PayloadKernels, '_calls_for', None)
+    service._start(change, adopted)
+    service._advance()
+    service.finish()
+    monkeypatch.undo()
+    loaded = kd.CarryingRobot(bench.robot, 'beam')
+    loaded.set_payload('beam', 2.0)
+    np.testing.assert_allclose(robot.gravity_vector(q), loaded.gravity_vector(q), atol=1e-9)

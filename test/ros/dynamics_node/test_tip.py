@@ -4,13 +4,26 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
+from rclpy.lifecycle import TransitionCallbackReturn
+from rclpy.parameter import Parameter
+from rclpy.serialization import serialize_message
+
+import kron_dynamics as kd
+from kron_dynamics.ros.conversions import joint_state, stamp_from
+from kron_dynamics.ros.dynamics_node import DynamicsNode
 
 pytestmark = pytest.mark.ros
 
 Q, QD = np.array([0.1, 0.2, 0.05]), np.array([0.3, -0.2, 0.1])
 EFFORT = np.array([10.0, 40.0, -20.0])
+# A joint for a tool that is not there.
+BARE = """<robot name="bare"><link name="base"/><link name="flange"/>
+  <joint name="wrist" type="continuous"><parent link="base"/><child link="flange"/></joint>
+  </robot>"""
 
 
 def twist_of(message):
@@ -89,3 +102,26 @@ def test_acceleration_of_the_filtered_velocity(bench, assert_close, cutoff):
         qdd = rate * QD * np.exp(-rate * after * steps)
         expected = bench.robot.frame('nozzle').acceleration(Q, QD, qdd)
         assert_close(acceleration_of(answer), expected, rel=1e-9)
+
+
+@pytest.mark.interpreted
+def test_a_joint_that_moves_no_mass_has_no_acceleration_and_does_not_end_the_node(ros):
+    """It ended the process, as soon as a state had efforts."""
+    node, published, said = DynamicsNode(), [], []
+    try:
+        for name, value in (('acceleration_source', 'model'), ('fault_action', 'zero')):
+            node.set_parameters([Parameter(name, value=value)])
+        with pytest.warns(kd.ModelWarning, match='moves no mass'):
+            node._descriptions.robot = kd.loads(BARE)
+        assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
+        node._outputs._tip.publish = lambda stamp, state, qdd: published.append(qdd)
+        node.get_logger = lambda: SimpleNamespace(warning=lambda line, **_: said.append(line))
+        rest, effort = np.zeros(1), np.ones(1)
+        for time in (10.0, 10.02):
+            message = joint_state(stamp_from(time), ['wrist'], rest, rest, effort)
+            node._on_joint_state(bytes(serialize_message(message)), {})
+    finally:
+        node.destroy_node()
+    assert published == [None, None]
+    assert all("no acceleration: joint 'wrist' moves no mass" in line for line in said)
+    assert said
