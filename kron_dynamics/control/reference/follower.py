@@ -20,19 +20,15 @@ from kron_dynamics.control.reference.planning import (
 from kron_dynamics.control.reference.some_joints import widened
 from kron_dynamics.control.reference.stop import acceleration_limits, shortest_stop
 from kron_dynamics.control.reference.trajectory import Trajectory
+from kron_dynamics.control.reference.waypoints import numbers
 from kron_dynamics.exceptions import (
     KronDynamicsError,
-    LateTrajectoryError,
     NonFiniteError,
     TrajectoryError,
 )
 from kron_dynamics.model.joint_kinds import endless
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray, IndexArray
-
-# Largest transport delay, s, of a reference stamped with the sender's present time; it then starts
-# at once. An older one is refused, because it would begin with a jump.
-_LATEST_START = 0.5
 
 
 class ReferenceFollower:
@@ -216,7 +212,7 @@ class ReferenceFollower:
             LateTrajectoryError: the reference starts in the past.
         """
         self.check_accepting()
-        self._check_duration(np.asarray(times, np.float64).max(initial=0.0))
+        self._bounds.check_duration(float(numbers('times', times).max(initial=0.0)))
 
         def asked_from(before: Trajectory, at: float) -> Trajectory:
             start = before.sample(at)
@@ -247,12 +243,6 @@ class ReferenceFollower:
         if not self._accepting:
             raise TrajectoryError(
                 'the machine is guided by hand: control law "gravity" follows no references'
-            )
-
-    def _check_duration(self, end: float) -> None:
-        if end > self._bounds.duration:
-            raise TrajectoryError(
-                f'reference takes {end:.6g} s, expected at most {self._bounds.duration:g} s'
             )
 
     def plan_stop(self, lead: float = 0.0, *, shaped: bool = True) -> PlannedReference:
@@ -306,17 +296,7 @@ class ReferenceFollower:
         if start != start:
             raise NonFiniteError('reference starts at time NaN')
         if self._stamp is not None:
-            late = self._stamp - start
-            if late > _LATEST_START:
-                raise LateTrajectoryError(
-                    f'reference starts {late:.3g} s in the past, expected at most '
-                    f'{_LATEST_START:g} s'
-                )
-            if -late > self._bounds.start_delay:
-                raise TrajectoryError(
-                    f'reference starts {-late:.6g} s in the future, expected at most '
-                    f'{self._bounds.start_delay:g} s'
-                )
+            self._bounds.check_start(start, self._stamp)
             start = max(start, self._stamp + lead)
         self._promote(start if self._stamp is None else self._stamp)
         present = self._followed()
@@ -333,7 +313,12 @@ class ReferenceFollower:
                     raise
                 return self._unshaped_stop(start, present)
             if not stop:
-                check_trajectory(followed, self._robot, effort_limit=self._effort_limit)
+                check_trajectory(
+                    followed,
+                    self._robot,
+                    effort_limit=self._effort_limit,
+                    start=present.followed.sample(start - present.start)[0],
+                )
             return Reference(start, asked, followed)
 
         return PlannedReference(start, finish, present, self._stops)

@@ -9,10 +9,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from kron_dynamics.control.reference.trajectory import Trajectory
+from kron_dynamics.exceptions import LateTrajectoryError, TrajectoryError
 from kron_dynamics.typing import FloatArray
 
 if TYPE_CHECKING:
     from kron_dynamics.control.shaping.shape import ModesOf
+
+# Largest transport delay, s, of a reference stamped with the sender's present time; it then starts
+# at once. An older one is refused, because it would begin with a jump.
+_LATEST_START = 0.5
 
 
 class ReferenceBounds(NamedTuple):
@@ -29,6 +34,31 @@ class ReferenceBounds(NamedTuple):
     start_delay: float = 600.0
     duration: float = 86400.0
     acceleration: FloatArray | None = None
+
+    def check_duration(self, end: float) -> None:
+        """Raise TrajectoryError if a reference takes too long until its end, s."""
+        if end > self.duration:
+            raise TrajectoryError(
+                f'reference takes {end:.6g} s, expected at most {self.duration:g} s'
+            )
+
+    def check_start(self, start: float, now: float) -> None:
+        """Check a start time on the states' clock against the present time there, s each.
+
+        Raises:
+            LateTrajectoryError: the start is too far in the past to begin now instead.
+            TrajectoryError: it is too far in the future.
+        """
+        late = now - start
+        if late > _LATEST_START:
+            raise LateTrajectoryError(
+                f'reference starts {late:.3g} s in the past, expected at most {_LATEST_START:g} s'
+            )
+        if -late > self.start_delay:
+            raise TrajectoryError(
+                f'reference starts {-late:.6g} s in the future, expected at most '
+                f'{self.start_delay:g} s'
+            )
 
 
 class ReferenceShaping(NamedTuple):
