@@ -82,6 +82,6 @@ class AccelerationEstimator:
         then, velocity, smooth = self._before
         elapsed = time - then
         share = -np.expm1(-self._rate * elapsed)
-        smooth = smooth + share * ((qd - velocity) / elapsed - smooth)
-        self._last = time, np.array(qd), smooth
-        return smooth
+        slope: FloatArray = smooth + share * ((qd - velocity) / elapsed - smooth)
+        self._last = time, np.array(qd), slope
+        return slope

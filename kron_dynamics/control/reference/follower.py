@@ -17,15 +17,11 @@ from kron_dynamics.control.reference.planning import (
     ReferenceShaping,
     still_arriving,
 )
-from kron_dynamics.control.reference.some_joints import widened
+from kron_dynamics.control.reference.some_joints import trajectory_from
 from kron_dynamics.control.reference.stop import acceleration_limits, shortest_stop
 from kron_dynamics.control.reference.trajectory import Trajectory
 from kron_dynamics.control.reference.waypoints import numbers
-from kron_dynamics.exceptions import (
-    KronDynamicsError,
-    NonFiniteError,
-    TrajectoryError,
-)
+from kron_dynamics.exceptions import KronDynamicsError, TrajectoryError
 from kron_dynamics.model.joint_kinds import endless
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray, IndexArray
@@ -72,6 +68,8 @@ class ReferenceFollower:
         self._shaping = shaping
         self._continuous = np.array(endless(robot.model.joint_types))
         self._stamp: float | None = None
+        # Start of the first reference that was planned before any state.
+        self._unmet = np.inf
         self._past: list[Reference] = []
         self._present: Reference | None = None
         self._held: Reference | None = None
@@ -120,6 +118,27 @@ class ReferenceFollower:
         """Register the stamp of a state, s, for which a command was computed."""
         self._stamp = stamp
 
+    def meet_first_state(self, stamp: float) -> None:
+        """Delay references that were planned before the first state and begin before it.
+
+        Args:
+            stamp: stamp of the first state, s.
+
+        Raises:
+            LateTrajectoryError: one should have begun long before it.
+        """
+        late = stamp - self._unmet
+        if late <= 0.0:
+            return
+        self._bounds.check_start(self._unmet, stamp)
+
+        def delayed(each: Reference | None) -> Reference | None:
+            return each if each is None or each is self._held else each.delayed(late)
+
+        self._unmet = stamp
+        self._past = [each.delayed(late) for each in self._past]
+        self._present, self._next = delayed(self._present), delayed(self._next)
+
     @property
     def added_time(self) -> float:
         """Time that shaping added to the duration of the last reference, s."""
@@ -145,7 +164,7 @@ class ReferenceFollower:
         trajectory = Trajectory.from_points(self._robot.joint_names, [0.0], [q])
         self._present = self._held = Reference(0.0, trajectory, trajectory)
         self._next = None
-        self._past, self._stamp = [], None
+        self._past, self._stamp, self._unmet = [], None, np.inf
 
     def sample(self, time: float) -> JointReference:
         """Return (q, qd, qdd), each (n,), at a time not before the last.
@@ -215,20 +234,14 @@ class ReferenceFollower:
         self._bounds.check_duration(float(numbers('times', times).max(initial=0.0)))
 
         def asked_from(before: Trajectory, at: float) -> Trajectory:
-            start = before.sample(at)
-            names, tolerance = self._robot.joint_names, self._start_tolerance
-            points = positions, velocities, accelerations
-            if joints is not None:
-                start, points = widened(start, points, joints)
-                tolerance = np.full(self._robot.n, np.inf)
-                tolerance[joints] = self._start_tolerance[joints]
-            asked = Trajectory.from_points(
-                names,
+            asked = trajectory_from(
+                before.sample(at),
+                self._robot.joint_names,
                 times,
-                *points,
-                start=start,
+                (positions, velocities, accelerations),
+                joints,
                 continuous=self._continuous,
-                start_tolerance=tolerance,
+                start_tolerance=self._start_tolerance,
             )
             if joints is None:
                 return asked
@@ -293,10 +306,8 @@ class ReferenceFollower:
         stop: bool = False,
         shaped: bool = True,
     ) -> PlannedReference:
-        if start != start:
-            raise NonFiniteError('reference starts at time NaN')
+        self._bounds.check_start(start, self._stamp)
         if self._stamp is not None:
-            self._bounds.check_start(start, self._stamp)
             start = max(start, self._stamp + lead)
         self._promote(start if self._stamp is None else self._stamp)
         present = self._followed()
@@ -346,6 +357,8 @@ class ReferenceFollower:
         if late or self._followed() is not planned._after:
             return False
         self._next = reference
+        if self._stamp is None:
+            self._unmet = min(self._unmet, reference.start)
         return True
 
     def _followed(self) -> Reference:

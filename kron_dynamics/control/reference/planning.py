@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from kron_dynamics.control.reference.trajectory import Trajectory
-from kron_dynamics.exceptions import LateTrajectoryError, TrajectoryError
+from kron_dynamics.exceptions import LateTrajectoryError, NonFiniteError, TrajectoryError
 from kron_dynamics.typing import FloatArray
 
 if TYPE_CHECKING:
@@ -42,13 +42,22 @@ class ReferenceBounds(NamedTuple):
                 f'reference takes {end:.6g} s, expected at most {self.duration:g} s'
             )
 
-    def check_start(self, start: float, now: float) -> None:
+    def check_start(self, start: float, now: float | None) -> None:
         """Check a start time on the states' clock against the present time there, s each.
 
+        Args:
+            start: start time.
+            now: present time; None if it is not known yet.
+
         Raises:
+            NonFiniteError: the start is NaN.
             LateTrajectoryError: the start is too far in the past to begin now instead.
             TrajectoryError: it is too far in the future.
         """
+        if start != start:
+            raise NonFiniteError('reference starts at time NaN')
+        if now is None:
+            return
         late = now - start
         if late > _LATEST_START:
             raise LateTrajectoryError(
@@ -98,6 +107,10 @@ class Reference(NamedTuple):
     def added_time(self) -> float:
         """Time that shaping added to the duration, s."""
         return self.followed.duration - self.asked.duration
+
+    def delayed(self, late: float) -> Reference:
+        """Return the reference with a start that is later by a time, s."""
+        return self._replace(start=self.start + late)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

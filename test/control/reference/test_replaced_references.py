@@ -189,9 +189,7 @@ def test_a_stop_that_cannot_be_shaped_is_that_of_what_is_followed(make):
 @pytest.mark.parametrize('shaped', [False, True])
 @pytest.mark.parametrize('side', [1.0, -1.0])
 @pytest.mark.parametrize('behind', [1e-4, 0.05])
-def test_a_joint_that_rests_behind_its_limit_can_be_moved_away_from_it(
-    make, side, behind, shaped
-):
+def test_a_joint_that_rests_behind_its_limit_can_be_moved_away_from_it(make, side, behind, shaped):
     """Activation and faults allow it, so references do; but none leads farther out."""
     follower = make(ReferenceShaping('zv', lambda q: MODES) if shaped else None)
     upper = follower.robot.model.position_upper[0]
@@ -204,9 +202,7 @@ def test_a_joint_that_rests_behind_its_limit_can_be_moved_away_from_it(
 
     to(side * 1.5, -0.1)
     to(start[0], 0.4)
-    follower.plan(
-        [4.0], [[0.4]], None, None, start_time=10.0, joints=np.array([1])
-    ).finish()
+    follower.plan([4.0], [[0.4]], None, None, start_time=10.0, joints=np.array([1])).finish()
     for first in (start[0] + side * 1e-7, -side * (upper + 0.5 * behind)):
         with pytest.raises(TrajectoryError, match="joint 'shoulder': position"):
             to(first, 0.1)
