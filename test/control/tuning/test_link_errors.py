@@ -26,7 +26,8 @@ def link(name, mass, place):
     about = 0.01 * mass
     return (
         f'<link name="{name}"><inertial><origin xyz="{place} 0 0"/><mass value="{mass}"/>'
-        f'<inertia ixx="{about}" iyy="{about}" izz="{about}" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        f'<inertia ixx="{about}" iyy="{about}" izz="{about}" ixy="0" ixz="0" iyz="0"/>'
+        '</inertial></link>'
     )
 
 
