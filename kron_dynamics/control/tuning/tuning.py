@@ -106,7 +106,7 @@ def tune(
         errors = errors.joined(link_errors(robot, machine, model_error))
     loops = SampledLoops(machine, errors, w, damping_ratio, period, delay)
     bounds = loops.stable_range()
-    if not loops.stable():
+    if bounds is None or not loops.stable():
         fastest = int(f.argmax())
         joint = fastest if f[fastest] > single else loops.fastest_joint()
         raise ParameterError(
@@ -119,7 +119,6 @@ def tune(
                 mode,
             )
         )
-    assert bounds is not None
     # The first case of each pose is the exact model.
     exact = loops.of(np.arange(len(machine.q))).stable_range() if model_error else bounds
     kp, kd = w**2, 2.0 * damping_ratio * w
