@@ -127,6 +127,25 @@ def test_values_are_those_that_bandwidth_and_limits_give(capsys):
         assert (np.array(list(found[name].values())) > 2.0 * friction).all()
 
 
+PAN = """<robot name="pan"><link name="base"/><link name="arm"><inertial><mass value="1"/>
+<inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="pan" type="continuous"><parent link="base"/><child link="arm"/><axis xyz="0 0 1"/>
+<limit effort="10" velocity="80"/></joint></robot>"""
+
+
+def test_tolerances_of_continuous_joints_are_ones_that_errors_exceed(tmp_path, capsys):
+    urdf = tmp_path / 'pan.urdf'
+    urdf.write_text(PAN, encoding='utf-8')
+    assert main(['tune', str(urdf), '--rate', '50', '--bandwidth', '0.1']) == 0
+    text = capsys.readouterr().out
+    found = values(text)
+    for name in ('following_error', 'goal_tolerance'):
+        assert found[name]['pan'] == pytest.approx(np.pi / 2, rel=1e-3)
+    most = np.pi / found['following_error_time']
+    assert found['following_error_velocity']['pan'] == pytest.approx(most, rel=1e-3)
+    assert text.count('continuous joint at most') == 3
+
+
 def test_rates_are_those_of_periods_that_the_node_takes():
     (period,) = (each for each in DYNAMICS if each.name == 'state_period')
     assert (1.0 / HIGHEST_RATE, 1.0 / LEAST_RATE) == (period.lower, period.upper)

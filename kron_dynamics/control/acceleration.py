@@ -36,8 +36,9 @@ class AccelerationEstimator:
         self._robot = robot
         self._source = source
         self._rate = 2.0 * np.pi * cutoff
-        self._time: float | None = None
-        self._smooth = np.zeros(robot.n)
+        # Stamp, velocity and filtered slope of the last state and of the one before it.
+        self._last: tuple[float, FloatArray, FloatArray] | None = None
+        self._before: tuple[float, FloatArray, FloatArray] | None = None
 
     def estimate(
         self,
@@ -68,14 +69,22 @@ class AccelerationEstimator:
         return self._filtered(time, qd)
 
     def _filtered(self, time: float, qd: FloatArray) -> FloatArray | None:
-        """Derivative of the low-passed velocity; None at the first state."""
-        elapsed = None if self._time is None else time - self._time
-        self._time = time
+        """Low-passed slope between the states; None at the first state.
+
+        This is the derivative of the low-passed velocity if the velocity is linear in between.
+        """
         # Restart the filter after the clock stepped back.
-        if elapsed is None or elapsed < 0.0:
-            self._smooth = np.array(qd)
+        if self._last is None or time < self._last[0]:
+            self._before = None
+        elif time > self._last[0]:
+            self._before = self._last
+        # A state of the same stamp, as of another publisher, replaces the last one.
+        if self._before is None:
+            self._last = time, np.array(qd), np.zeros(len(qd))
             return None
-        # Exact for a velocity that is constant over the step.
-        lag = qd - self._smooth
-        self._smooth = self._smooth - np.expm1(-self._rate * elapsed) * lag
-        return self._rate * (qd - self._smooth)
+        then, velocity, smooth = self._before
+        elapsed = time - then
+        share = -np.expm1(-self._rate * elapsed)
+        slope: FloatArray = smooth + share * ((qd - velocity) / elapsed - smooth)
+        self._last = time, np.array(qd), slope
+        return slope

@@ -193,8 +193,10 @@ class TrackingController:
         The new reference continues the present one: a first point at time 0 must be near it, a
         later first point is approached from it. A reference that starts in the future replaces
         one that waits for its start; until then the present one is followed. With shaping, the
-        first point must be near the requested, not near the shaped present reference. Shaping
-        takes tens of milliseconds: a control loop plans with `references` instead.
+        first point must be near the requested, not near the shaped present reference. Before the
+        first state the clock is unknown: a reference that begins up to 0.5 s before it is delayed,
+        an older one is a fault of that state. Shaping takes tens of milliseconds: a control loop
+        plans with `references` instead.
 
         Args:
             times: times of the points after start_time, shape (K,), s.
@@ -228,14 +230,9 @@ class TrackingController:
         self._period.note(time)
         last = self._references.stamp
         elapsed = 0.0 if last is None else max(time - last, 0.0)
-        if elapsed > self._longest_gap:
-            self.latch.trip(
-                f'stamps of the states jumped ahead by {elapsed:.3g} s, expected at most '
-                f'{self._longest_gap:.3g} s',
-                now,
-            )
+        if (problem := self._clock_problem(time, elapsed)) is not None:
+            self.latch.trip(problem, now)
             return None
-        problem = None
         if self._law.follows_references:
             reference = self.reference_at(time)
             if self._errors is not None:
@@ -265,6 +262,20 @@ class TrackingController:
         self._references.answered(time)
         self._last_q = np.array(q)
         return Command(effort, *reference, state.deflection)
+
+    def _clock_problem(self, time: float, elapsed: float) -> str | None:
+        """Why the reference would jump in this state because of its stamp; None if it does not."""
+        if elapsed > self._longest_gap:
+            return (
+                f'stamps of the states jumped ahead by {elapsed:.3g} s, expected at most '
+                f'{self._longest_gap:.3g} s'
+            )
+        if self._references.stamp is None:
+            try:
+                self._references.meet_first_state(time)
+            except TrajectoryError as error:
+                return str(error)
+        return None
 
     def _ahead(self, reference: JointReference, time: float) -> FloatArray | None:
         """Efforts of the lead, shape (n,); None without a lead."""

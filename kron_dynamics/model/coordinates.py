@@ -15,6 +15,7 @@ from kron_dynamics.exceptions import ModelError
 from kron_dynamics.messages import clipped, listed, named
 from kron_dynamics.model.findings import Findings
 from kron_dynamics.model.joint_properties import joint_friction, joint_limits
+from kron_dynamics.model.mimic_limits import look_for_limits_of_mimic
 from kron_dynamics.model.robot_model import read_only
 from kron_dynamics.typing import FloatArray
 
@@ -157,6 +158,8 @@ def coordinate_properties(
 ) -> CoordinateProperties:
     """Return limits of the independent joints, friction and armature with the mimic joints' share.
 
+    Limits of mimic joints are not used; that they would be narrower is a warning.
+
     A mimic joint with multiplier r turns r times as fast, so its viscous friction and its armature
     count r^2 times and its Coulomb friction abs(r) times on the coordinate (equal power).
 
@@ -170,6 +173,8 @@ def coordinate_properties(
     with np.errstate(over='ignore', invalid='ignore'):
         for joint in joints:
             follower = followers[joint.name]
+            if follower.mimics in limits:
+                look_for_limits_of_mimic(joint, follower, limits[follower.mimics], findings)
             viscous, coulomb = joint_friction(joint, findings)
             damping[follower.coordinate] += follower.multiplier**2 * viscous
             friction[follower.coordinate] += abs(follower.multiplier) * coulomb

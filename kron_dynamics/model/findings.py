@@ -58,6 +58,7 @@ KINDS: Mapping[str, Kind] = {
     'negative_friction': Kind(),
     'mimic_of_fixed': Kind(),
     'mimic_of_unknown': Kind(),
+    'limit_of_mimic': Kind(),
     'limit_in_degrees': Kind(HINT),
     'passive_friction': Kind(HINT),
     'coupled_rotors': Kind(),

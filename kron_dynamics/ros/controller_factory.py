@@ -20,7 +20,7 @@ from kron_dynamics.control.supervision.tolerances import (
 from kron_dynamics.control.terms import EffortTerms
 from kron_dynamics.control.tracking_controller import TrackingController
 from kron_dynamics.exceptions import ParameterError
-from kron_dynamics.model.joint_kinds import joint_kind
+from kron_dynamics.model.joint_kinds import endless, joint_kind
 from kron_dynamics.robot import Robot
 from kron_dynamics.ros.parameters import ParameterSet
 from kron_dynamics.ros.reference_interface import reference_bounds
@@ -126,14 +126,23 @@ def _tolerances(
     """Return the fault tolerances: from parameters, or derived from gains and limits if 0."""
     joints = robot.joint_names
     with_model = parameters.value('control_law') != 'pd'
-    derived = tracking_tolerances(robot, q, kp, effort_limit, with_model=with_model)
+    derived = tracking_tolerances(
+        robot,
+        q,
+        kp,
+        effort_limit,
+        with_model=with_model,
+        time=parameters.value('following_error_time'),
+    )
     chosen = derived.with_given(
         position=parameters.per_joint('following_error.{joint}', joints),
         velocity=parameters.per_joint('following_error_velocity.{joint}', joints),
         goal=parameters.per_joint('goal_tolerance.{joint}', joints),
         goal_time=parameters.value('goal_time'),
     )
-    return chosen._replace(time=parameters.value('following_error_time'))
+    for warning in chosen.never_exceeded(joints, endless(robot.model.joint_types)):
+        parameters.logger.warning(warning)
+    return chosen
 
 
 def effort_terms(parameters: ParameterSet) -> EffortTerms:

@@ -23,6 +23,7 @@ REFUSING = (
     'ros/reference_points.py',
     'ros/trajectory_goals.py',
     'control/reference/follower.py',
+    'control/reference/planning.py',
     'control/goal_monitor.py',
 )
 UNASKED = {

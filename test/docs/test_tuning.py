@@ -28,6 +28,9 @@ def test_bounds_of_the_machine_are_computed(kernel_cache, name, flexible):
     tuning = tune(kd.load(STACKER, flexible=flexible), 0.2, float(rate))
     assert tuning.exact_to[0] == pytest.approx(float(exact), abs=0.006)
     assert tuning.stable_to[0] == pytest.approx(float(off), abs=0.006)
+    if not flexible:
+        (least,) = re.findall(r'stacker-reclaimer needs (\S+) Hz', PAGE)
+        assert tuning.stable_from[0] == pytest.approx(float(least), abs=5e-4)
 
 
 @pytest.mark.parametrize('name', ['UR5', 'Panda'])

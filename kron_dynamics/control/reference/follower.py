@@ -17,22 +17,14 @@ from kron_dynamics.control.reference.planning import (
     ReferenceShaping,
     still_arriving,
 )
-from kron_dynamics.control.reference.some_joints import widened
+from kron_dynamics.control.reference.some_joints import trajectory_from
 from kron_dynamics.control.reference.stop import acceleration_limits, shortest_stop
 from kron_dynamics.control.reference.trajectory import Trajectory
-from kron_dynamics.exceptions import (
-    KronDynamicsError,
-    LateTrajectoryError,
-    NonFiniteError,
-    TrajectoryError,
-)
+from kron_dynamics.control.reference.waypoints import numbers
+from kron_dynamics.exceptions import KronDynamicsError, TrajectoryError
 from kron_dynamics.model.joint_kinds import endless
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray, IndexArray
-
-# Largest transport delay, s, of a reference stamped with the sender's present time; it then starts
-# at once. An older one is refused, because it would begin with a jump.
-_LATEST_START = 0.5
 
 
 class ReferenceFollower:
@@ -76,6 +68,8 @@ class ReferenceFollower:
         self._shaping = shaping
         self._continuous = np.array(endless(robot.model.joint_types))
         self._stamp: float | None = None
+        # Start of the first reference that was planned before any state.
+        self._unmet = np.inf
         self._past: list[Reference] = []
         self._present: Reference | None = None
         self._held: Reference | None = None
@@ -124,6 +118,27 @@ class ReferenceFollower:
         """Register the stamp of a state, s, for which a command was computed."""
         self._stamp = stamp
 
+    def meet_first_state(self, stamp: float) -> None:
+        """Delay references that were planned before the first state and begin before it.
+
+        Args:
+            stamp: stamp of the first state, s.
+
+        Raises:
+            LateTrajectoryError: one should have begun long before it.
+        """
+        late = stamp - self._unmet
+        if late <= 0.0:
+            return
+        self._bounds.check_start(self._unmet, stamp)
+
+        def delayed(each: Reference | None) -> Reference | None:
+            return each if each is None or each is self._held else each.delayed(late)
+
+        self._unmet = stamp
+        self._past = [each.delayed(late) for each in self._past]
+        self._present, self._next = delayed(self._present), delayed(self._next)
+
     @property
     def added_time(self) -> float:
         """Time that shaping added to the duration of the last reference, s."""
@@ -149,7 +164,7 @@ class ReferenceFollower:
         trajectory = Trajectory.from_points(self._robot.joint_names, [0.0], [q])
         self._present = self._held = Reference(0.0, trajectory, trajectory)
         self._next = None
-        self._past, self._stamp = [], None
+        self._past, self._stamp, self._unmet = [], None, np.inf
 
     def sample(self, time: float) -> JointReference:
         """Return (q, qd, qdd), each (n,), at a time not before the last.
@@ -216,23 +231,17 @@ class ReferenceFollower:
             LateTrajectoryError: the reference starts in the past.
         """
         self.check_accepting()
-        self._check_duration(np.asarray(times, np.float64).max(initial=0.0))
+        self._bounds.check_duration(float(numbers('times', times).max(initial=0.0)))
 
         def asked_from(before: Trajectory, at: float) -> Trajectory:
-            start = before.sample(at)
-            names, tolerance = self._robot.joint_names, self._start_tolerance
-            points = positions, velocities, accelerations
-            if joints is not None:
-                start, points = widened(start, points, joints)
-                tolerance = np.full(self._robot.n, np.inf)
-                tolerance[joints] = self._start_tolerance[joints]
-            asked = Trajectory.from_points(
-                names,
+            asked = trajectory_from(
+                before.sample(at),
+                self._robot.joint_names,
                 times,
-                *points,
-                start=start,
+                (positions, velocities, accelerations),
+                joints,
                 continuous=self._continuous,
-                start_tolerance=tolerance,
+                start_tolerance=self._start_tolerance,
             )
             if joints is None:
                 return asked
@@ -247,12 +256,6 @@ class ReferenceFollower:
         if not self._accepting:
             raise TrajectoryError(
                 'the machine is guided by hand: control law "gravity" follows no references'
-            )
-
-    def _check_duration(self, end: float) -> None:
-        if end > self._bounds.duration:
-            raise TrajectoryError(
-                f'reference takes {end:.6g} s, expected at most {self._bounds.duration:g} s'
             )
 
     def plan_stop(self, lead: float = 0.0, *, shaped: bool = True) -> PlannedReference:
@@ -303,20 +306,8 @@ class ReferenceFollower:
         stop: bool = False,
         shaped: bool = True,
     ) -> PlannedReference:
-        if start != start:
-            raise NonFiniteError('reference starts at time NaN')
+        self._bounds.check_start(start, self._stamp)
         if self._stamp is not None:
-            late = self._stamp - start
-            if late > _LATEST_START:
-                raise LateTrajectoryError(
-                    f'reference starts {late:.3g} s in the past, expected at most '
-                    f'{_LATEST_START:g} s'
-                )
-            if -late > self._bounds.start_delay:
-                raise TrajectoryError(
-                    f'reference starts {-late:.6g} s in the future, expected at most '
-                    f'{self._bounds.start_delay:g} s'
-                )
             start = max(start, self._stamp + lead)
         self._promote(start if self._stamp is None else self._stamp)
         present = self._followed()
@@ -333,7 +324,12 @@ class ReferenceFollower:
                     raise
                 return self._unshaped_stop(start, present)
             if not stop:
-                check_trajectory(followed, self._robot, effort_limit=self._effort_limit)
+                check_trajectory(
+                    followed,
+                    self._robot,
+                    effort_limit=self._effort_limit,
+                    start=present.followed.sample(start - present.start)[0],
+                )
             return Reference(start, asked, followed)
 
         return PlannedReference(start, finish, present, self._stops)
@@ -361,6 +357,8 @@ class ReferenceFollower:
         if late or self._followed() is not planned._after:
             return False
         self._next = reference
+        if self._stamp is None:
+            self._unmet = min(self._unmet, reference.start)
         return True
 
     def _followed(self) -> Reference:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 # Relative tolerance on limits for rounding: a motion planned to run at a limit is accepted.
 _ROUNDING = 1e-6
+# Rounding of positions, rad or m, where the motion starts beyond a limit: motions one after the
+# other must not creep farther out.
+_EXACT = 1e-9
 # Number of effort samples: about this many in total, and at least so many in each piece.
 _EFFORT_SAMPLES = 2000
 _EFFORT_SAMPLES_PER_PIECE = 9
@@ -53,6 +56,7 @@ def check_trajectory(
     *,
     position_tolerance: float = 1e-6,
     effort_limit: ArrayLike | None = None,
+    start: FloatArray | None = None,
 ) -> None:
     """Raise TrajectoryError unless the trajectory stays within the limits of the machine.
 
@@ -63,7 +67,11 @@ def check_trajectory(
             limit of every violation. Also if the trajectory is for other joints.
     """
     violations = limit_violations(
-        trajectory, robot, position_tolerance=position_tolerance, effort_limit=effort_limit
+        trajectory,
+        robot,
+        position_tolerance=position_tolerance,
+        effort_limit=effort_limit,
+        start=start,
     )
     if violations:
         raise TrajectoryError(
@@ -78,6 +86,7 @@ def limit_violations(
     *,
     position_tolerance: float = 1e-6,
     effort_limit: ArrayLike | None = None,
+    start: FloatArray | None = None,
 ) -> tuple[LimitViolation, ...]:
     """Return the violations of position, velocity and effort limits, at most one per limit.
 
@@ -91,6 +100,8 @@ def limit_violations(
         position_tolerance: accepted violation of a position limit, in rad or m: a machine that
             rests on a stop may measure a position slightly behind it.
         effort_limit: limits that replace the model's, shape (n,), in N m or N.
+        start: positions to which the position limits are widened, shape (n,), in rad or m: a
+            machine that rests beyond a limit can be moved, but not farther beyond it.
 
     Raises:
         TrajectoryError: the joints of the trajectory are not those of the robot in its order.
@@ -109,18 +120,20 @@ def limit_violations(
             'effort_limit', effort_limit, model.joint_names, infinity_allowed=True
         )
     return (
-        *_position_violations(trajectory, robot, position_tolerance),
+        *_position_violations(trajectory, robot, position_tolerance, start),
         *_velocity_violations(trajectory, robot),
         *_effort_violations(trajectory, robot, efforts),
     )
 
 
 def _position_violations(
-    trajectory: Trajectory, robot: Robot, tolerance: float
+    trajectory: Trajectory, robot: Robot, tolerance: float, start: FloatArray | None
 ) -> list[LimitViolation]:
     model, found = robot.model, trajectory.extrema(0)
-    below = found.lowest < model.position_lower - tolerance
-    above = found.highest > model.position_upper + tolerance
+    lower, upper = model.position_lower - tolerance, model.position_upper + tolerance
+    if start is not None:
+        lower, upper = np.minimum(lower, start - _EXACT), np.maximum(upper, start + _EXACT)
+    below, above = found.lowest < lower, found.highest > upper
     return [
         *_violations(
             robot, 'position', below, found.lowest_time, found.lowest, model.position_lower

@@ -9,10 +9,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from kron_dynamics.control.reference.trajectory import Trajectory
+from kron_dynamics.exceptions import LateTrajectoryError, NonFiniteError, TrajectoryError
 from kron_dynamics.typing import FloatArray
 
 if TYPE_CHECKING:
     from kron_dynamics.control.shaping.shape import ModesOf
+
+# Largest transport delay, s, of a reference stamped with the sender's present time; it then starts
+# at once. An older one is refused, because it would begin with a jump.
+_LATEST_START = 0.5
 
 
 class ReferenceBounds(NamedTuple):
@@ -29,6 +34,40 @@ class ReferenceBounds(NamedTuple):
     start_delay: float = 600.0
     duration: float = 86400.0
     acceleration: FloatArray | None = None
+
+    def check_duration(self, end: float) -> None:
+        """Raise TrajectoryError if a reference takes too long until its end, s."""
+        if end > self.duration:
+            raise TrajectoryError(
+                f'reference takes {end:.6g} s, expected at most {self.duration:g} s'
+            )
+
+    def check_start(self, start: float, now: float | None) -> None:
+        """Check a start time on the states' clock against the present time there, s each.
+
+        Args:
+            start: start time.
+            now: present time; None if it is not known yet.
+
+        Raises:
+            NonFiniteError: the start is NaN.
+            LateTrajectoryError: the start is too far in the past to begin now instead.
+            TrajectoryError: it is too far in the future.
+        """
+        if start != start:
+            raise NonFiniteError('reference starts at time NaN')
+        if now is None:
+            return
+        late = now - start
+        if late > _LATEST_START:
+            raise LateTrajectoryError(
+                f'reference starts {late:.3g} s in the past, expected at most {_LATEST_START:g} s'
+            )
+        if -late > self.start_delay:
+            raise TrajectoryError(
+                f'reference starts {-late:.6g} s in the future, expected at most '
+                f'{self.start_delay:g} s'
+            )
 
 
 class ReferenceShaping(NamedTuple):
@@ -68,6 +107,10 @@ class Reference(NamedTuple):
     def added_time(self) -> float:
         """Time that shaping added to the duration, s."""
         return self.followed.duration - self.asked.duration
+
+    def delayed(self, late: float) -> Reference:
+        """Return the reference with a start that is later by a time, s."""
+        return self._replace(start=self.start + late)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

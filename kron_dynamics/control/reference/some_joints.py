@@ -9,11 +9,50 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from kron_dynamics.control.per_joint import reorder
+from kron_dynamics.control.reference.trajectory import Trajectory
 from kron_dynamics.exceptions import TrajectoryError
 from kron_dynamics.messages import listed
-from kron_dynamics.typing import ArrayLike, FloatArray, IndexArray
+from kron_dynamics.typing import ArrayLike, BoolArray, FloatArray, IndexArray
 
 _State = tuple[FloatArray, FloatArray, FloatArray]
+
+
+def trajectory_from(
+    start: _State,
+    names: Sequence[str],
+    times: ArrayLike,
+    points: tuple[ArrayLike, ArrayLike | None, ArrayLike | None],
+    joints: IndexArray | None,
+    *,
+    continuous: BoolArray,
+    start_tolerance: FloatArray,
+) -> Trajectory:
+    """Return the trajectory from a start state through points of some joints; others rest.
+
+    Args:
+        start: (q, qd, qdd), shape (n,) each.
+        names: the n joints.
+        times: times of the points, shape (K,), s.
+        points: positions, velocities and accelerations, shape (K, m) each, or None.
+        joints: joint indices of the m columns, shape (m,); None for all joints.
+        continuous: mask of the continuous joints, shape (n,).
+        start_tolerance: as for `Trajectory.from_points`, shape (n,).
+
+    Raises:
+        TrajectoryError: the points are malformed or do not agree with the start.
+    """
+    if joints is not None:
+        start, points = widened(start, points, joints)
+        moved = np.isin(np.arange(len(names)), joints)
+        start_tolerance = np.where(moved, start_tolerance, np.inf)
+    return Trajectory.from_points(
+        names,
+        times,
+        *points,
+        start=start,
+        continuous=continuous,
+        start_tolerance=start_tolerance,
+    )
 
 
 def widened(

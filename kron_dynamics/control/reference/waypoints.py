@@ -73,7 +73,7 @@ class Waypoints(NamedTuple):
             TrajectoryError: start is malformed, or differs from a first point at time 0.
         """
         q, qd, qdd = (
-            _checked_array(label, _numbers(label, values)[np.newaxis], 1, self.joint_names)[0]
+            _checked_array(label, numbers(label, values)[np.newaxis], 1, self.joint_names)[0]
             for label, values in zip(_START_LABELS, start, strict=True)
         )
         turns = np.rint((q - self.positions[0]) / (2.0 * np.pi))
@@ -185,7 +185,7 @@ def checked_points(
     names = tuple(joint_names)
     if not names or repeated_names(names):
         raise TrajectoryError(f'joint names must be given and differ, got {list(names)}')
-    t = _numbers('times', times)
+    t = numbers('times', times)
     _check_times(t)
     if velocities is None and accelerations is not None:
         raise TrajectoryError('accelerations are given without velocities')
@@ -215,7 +215,7 @@ def _check_times(t: FloatArray) -> None:
 def _checked_array(
     label: str, values: ArrayLike, points: int, names: tuple[str, ...]
 ) -> FloatArray:
-    array = _numbers(label, values)
+    array = numbers(label, values)
     if array.shape != (points, len(names)):
         raise TrajectoryError(
             f'{label} has shape {array.shape}, expected ({points}, {len(names)}) '
@@ -232,7 +232,12 @@ def _checked_array(
     return array
 
 
-def _numbers(label: str, values: ArrayLike) -> FloatArray:
+def numbers(label: str, values: ArrayLike) -> FloatArray:
+    """Return a copy of values as an array.
+
+    Raises:
+        TrajectoryError: they are no numbers; the message has the label.
+    """
     try:
         return np.array(values, dtype=np.float64)
     except (TypeError, ValueError) as error:

@@ -22,6 +22,8 @@ _QUICKEST = 2.0
 # Allowed position error from noise and stamp jitter: the motion in this time, s, at the velocity
 # limit.
 _SLACK = 0.05
+# Largest default position margin as the motion in this time, s, at the velocity limit.
+_LONGEST_WAY = 1.0
 # Default position margin with closed loops, as a share of the range of a drive.
 _LOOP_MARGIN = 0.001
 # Consecutive states above the velocity limit that are not explained by noise.
@@ -247,14 +249,17 @@ def impossible(model: RobotModel, q: FloatArray, qd: FloatArray) -> tuple[BoolAr
 def position_margins(model: RobotModel) -> FloatArray:
     """Return the default margin of positions outside the range, shape (n,), rad or m.
 
-    2 % of the range, but at least the motion in 50 ms at the velocity limit: with calibrated
-    sensors, no joint rests further outside. With closed loops 0.1 % of the range, because the
-    loops cannot be closed far outside it and the equations have no meaning there.
+    2 % of the range, but at most the motion in 1 s at the velocity limit, as on long rails, and at
+    least that in 50 ms: with calibrated sensors, no joint rests further outside. With closed loops
+    0.1 % of the range, because the loops cannot be closed far outside it and the equations have no
+    meaning there.
     """
     way = model.position_upper - model.position_lower
     if model.has_closed_loops:
         return np.maximum(np.where(np.isfinite(way), _LOOP_MARGIN * np.abs(way), 1.0), 1e-6)
     share = np.where(np.isfinite(way), 0.02 * np.abs(way), 0.0)
+    limit = model.velocity_limit
+    share = np.minimum(share, np.where(limit > 0.0, _LONGEST_WAY * limit, np.inf))
     jump = position_jumps(model)
     return np.maximum(np.maximum(share, np.where(np.isfinite(jump), jump, 0.0)), 1e-6)
 

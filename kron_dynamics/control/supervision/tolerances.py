@@ -4,10 +4,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from kron_dynamics.model.joint_kinds import endless
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
@@ -21,6 +23,8 @@ _LAG = 3.0
 _FRICTION = 3.0
 # Time allowed to reach the goal: time constants of the slowest joint, and a minimum in s.
 _TIME_CONSTANTS, _SHORTEST = 10.0, 1.0
+# Largest derived tolerance of a continuous joint, rad, and shortest time for its velocity, s.
+_QUARTER, _INSTANT = 0.5 * np.pi, 1e-9
 
 
 class TrackingTolerances(NamedTuple):
@@ -55,9 +59,46 @@ class TrackingTolerances(NamedTuple):
             goal_time=goal_time or self.goal_time,
         )
 
+    def within_turns(self, continuous: Sequence[bool]) -> TrackingTolerances:
+        """Return a copy in which the errors of continuous joints can exceed their tolerances.
+
+        Position errors of these joints are at most half a turn, because whole turns do not count.
+        So their tolerances are at most a quarter of a turn. A joint that is so quick that its
+        error is not above that for `time` has a velocity error above half a turn in `time`.
+
+        Args:
+            continuous: mask of the continuous joints, shape (n,).
+        """
+        fastest = np.pi / max(self.time, _INSTANT)
+        return self._replace(
+            position=np.where(continuous, np.minimum(self.position, _QUARTER), self.position),
+            velocity=np.where(continuous, np.minimum(self.velocity, fastest), self.velocity),
+            goal=np.where(continuous, np.minimum(self.goal, _QUARTER), self.goal),
+        )
+
+    def never_exceeded(self, names: Sequence[str], continuous: Sequence[bool]) -> list[str]:
+        """Return warnings of finite tolerances of continuous joints above half a turn.
+
+        Args:
+            names: the n joints.
+            continuous: mask of the continuous joints, shape (n,).
+        """
+        return [
+            f"{what} of continuous joint '{names[k]}' is {value[k]:.4g} rad, which no error "
+            f'exceeds: expected below {np.pi:.4g} rad, as whole turns do not count'
+            for what, value in (('following_error', self.position), ('goal_tolerance', self.goal))
+            for k in np.flatnonzero(continuous & np.isfinite(value) & (value >= np.pi)).tolist()
+        ]
+
 
 def tracking_tolerances(
-    robot: Robot, q: FloatArray, kp: FloatArray, effort_limit: FloatArray, *, with_model: bool
+    robot: Robot,
+    q: FloatArray,
+    kp: FloatArray,
+    effort_limit: FloatArray,
+    *,
+    with_model: bool,
+    time: float = 0.1,
 ) -> TrackingTolerances:
     """Return default tolerances, derived from the gains and limits.
 
@@ -65,7 +106,7 @@ def tracking_tolerances(
     of effort_limit / (2 kp m), which is the tolerance. If the law compensates gravity and inertia
     by a model, the tolerance is at most the motion in three time constants 1 / sqrt(kp) at the
     velocity limit. Friction f stops a joint f / (kp m) off its goal: three times this distance is
-    always allowed.
+    always allowed, except to a continuous joint (`TrackingTolerances.within_turns`).
 
     Args:
         robot: the machine.
@@ -73,6 +114,7 @@ def tracking_tolerances(
         kp: position gains, shape (n,), 1/s^2.
         effort_limit: shape (n,), N m or N.
         with_model: whether the law compensates gravity and inertia by a model.
+        time: time for which an error may exceed its tolerance, s.
     """
     model = robot.model
     inertia = np.diagonal(robot.mass_matrix(q))
@@ -84,12 +126,14 @@ def tracking_tolerances(
         position = np.minimum(position, _LAG * limit / frequency)
     friction = _FRICTION * model.friction / stiffness
     position = np.maximum(position, friction)
-    return TrackingTolerances(
+    tolerances = TrackingTolerances(
         position=position,
         velocity=np.maximum(frequency * position, 0.5 * np.where(limit < np.inf, limit, 0.0)),
         goal=np.maximum(0.5 * position, friction),
+        time=time,
         goal_time=max(_TIME_CONSTANTS / float(frequency.min()), _SHORTEST),
     )
+    return tolerances.within_turns(endless(model.joint_types))
 
 
 def default_rate_limit(kp: FloatArray, effort_limit: FloatArray) -> FloatArray:

@@ -12,6 +12,7 @@ from kron_dynamics.control.poses import poses_within_limits
 from kron_dynamics.control.supervision.tolerances import TrackingTolerances, tracking_tolerances
 from kron_dynamics.control.tuning.linear_machine import LinearMachine, ModelErrors
 from kron_dynamics.exceptions import ParameterError
+from kron_dynamics.model.joint_kinds import endless
 from kron_dynamics.typing import FloatArray
 
 if TYPE_CHECKING:
@@ -40,8 +41,8 @@ def tolerances_over_range(
     Returns:
         The tolerances, and three times the error due to friction, shape (n,), rad or m.
     """
-    poses = poses_within_limits(robot, _POSES)
-    each = [tracking_tolerances(robot, q, kp, limit, with_model=True) for q in poses]
+    poses, time = poses_within_limits(robot, _POSES), max(0.1, 1.0 / float(np.sqrt(kp).min()))
+    each = [tracking_tolerances(robot, q, kp, limit, with_model=True, time=time) for q in poses]
     # With an effort limit of 0 the tolerance is the friction term alone.
     friction = np.max(
         [
@@ -57,9 +58,9 @@ def tolerances_over_range(
                 np.min([one.velocity for one in each], axis=0), np.sqrt(kp) * friction
             ),
             goal=np.maximum(np.min([one.goal for one in each], axis=0), friction),
-            time=max(0.1, 1.0 / float(np.sqrt(kp).min())),
+            time=time,
             goal_time=each[0].goal_time,
-        ),
+        ).within_turns(endless(robot.model.joint_types)),
         friction,
     )
 

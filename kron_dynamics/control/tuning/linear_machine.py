@@ -120,14 +120,19 @@ class ModelErrors(NamedTuple):
         """Return the cases with these indices."""
         return ModelErrors(self.pose[which], self.inertia[which], self.weight[which])
 
+    def joined(self, more: ModelErrors) -> ModelErrors:
+        """Return these cases, followed by more of the same machine."""
+        return ModelErrors(*(np.concatenate(pair) for pair in zip(self, more, strict=True)))
+
 
 def model_errors(machine: LinearMachine, error: float, *, coupled: bool) -> ModelErrors:
     """Return models with inertia M_hat of relative error up to eig(M^-1 M_hat) = 1 -+ error.
 
-    All inertias and masses are scaled by 1 + error and by 1 - error. With equal gains no other
-    model is worse, because the loop decouples into one for each eigenvalue of M^-1 M_hat. With
-    different gains it does not, and random M_hat = L (1 + S) L' are added, with S symmetric,
-    eigenvalues -+ error and M = L L'. Inertia errors of single links are averages of such errors.
+    All inertias and masses are scaled by 1 + error and by 1 - error. With equal gains and without
+    gravity no other model is worse, because the loop decouples into one for each eigenvalue of
+    M^-1 M_hat. With different gains it does not, and random M_hat = L (1 + S) L' are added, with S
+    symmetric, eigenvalues -+ error and M = L L'. Inertia errors of single links are averages of
+    such errors; what they do to gravity is in `link_errors`.
 
     If the model is (1 + e) times too heavy, the position gains hold the excess gravity effort: at
     rest kp times the error is -e / (1 + e) M^-1 g. M_hat converts this acceleration to efforts

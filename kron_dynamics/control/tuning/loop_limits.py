@@ -108,8 +108,9 @@ class SampledLoops:
         return False
 
     def stable_range(self) -> tuple[float, float] | None:
-        """Return the range of factors on the frequencies in which all cases are stable, or None.
+        """Return the range of factors on the frequencies in which all cases are stable.
 
+        None if there is no such range, or one that is not wider than the margin of its bounds.
         The lower bound is 0 if there is no lower limit. Model errors cause one: the uncompensated
         part of gravity needs position gains.
         """
@@ -126,8 +127,13 @@ class SampledLoops:
                 return None
             lower, upper = _edge(unstable, start, 1.0 / _STEP), _edge(unstable, start, _STEP)
             lower, upper = (1.0 + _INSIDE) * lower, (1.0 - _INSIDE) * upper
+            known = len(self._hard)
+            if lower > upper:
+                return None
             if self.stable(upper) and (lower == 0.0 or self.stable(lower)):
                 return lower, upper
+            if len(self._hard) == known:  # another search would find the same
+                return None
 
     def least_rate(self, factor: float = 1.0) -> float:
         """Return the lowest stable rate of the states, Hz, with constant delay / period, or inf.

@@ -10,7 +10,7 @@ import numpy as np
 
 from kron_dynamics.control.tuning.refusal import conditions
 from kron_dynamics.control.tuning.result import Tuning
-from kron_dynamics.model.joint_kinds import joint_kind
+from kron_dynamics.model.joint_kinds import endless, joint_kind
 from kron_dynamics.typing import FloatArray
 
 # Stands for a joint's name in the name of a parameter.
@@ -173,7 +173,9 @@ def _of_the_joints(tuning: Tuning) -> list[TunedParameter]:
 
 def _supervision(tuning: Tuning, position: list[str], effort: list[str]) -> list[TunedParameter]:
     """Limits and tolerances of the joints, with the units of their positions and efforts."""
-    tolerances = tuning.tolerances
+    tolerances, turning = tuning.tolerances, any(endless(tuning.joint_types))
+    quarter = ' Of a continuous joint at most pi/2: its error goes the shorter way.' * turning
+    half = ' Of a continuous joint at most half a turn in following_error_time.' * turning
     return [
         _each(
             'reference_start_tolerance.<joint>',
@@ -202,21 +204,21 @@ def _supervision(tuning: Tuning, position: list[str], effort: list[str]) -> list
             position,
             'Larger errors are faults. The error that requires half of the effort limit where the '
             'inertia is largest, at most the motion in three time constants at the velocity '
-            'limit, and at least three times the error at which friction stops a joint.',
+            'limit, and at least three times the error at which friction stops a joint.' + quarter,
         ),
         _each(
             'following_error_velocity.<joint>',
             tolerances.velocity,
             [f'{unit}/s' for unit in position],
             'Larger errors are faults. sqrt(kp) times following_error, and at least half of the '
-            'velocity limit.',
+            'velocity limit.' + half,
         ),
         _each(
             'goal_tolerance.<joint>',
             tolerances.goal,
             position,
             'Larger errors after goal_time are faults. Half of following_error, and at least '
-            'three times the error at which friction stops a joint.',
+            'three times the error at which friction stops a joint.' + quarter,
         ),
     ]
 

@@ -23,6 +23,7 @@ from kron_dynamics.control.tuning.linear_machine import (
     lowest_mode,
     model_errors,
 )
+from kron_dynamics.control.tuning.link_errors import link_errors
 from kron_dynamics.control.tuning.loop_limits import SampledLoops
 from kron_dynamics.control.tuning.refusal import ROOM, conditions, little_room, refusal
 from kron_dynamics.control.tuning.result import Tuning
@@ -59,8 +60,10 @@ def tune(
     held until the next ones act. The loop is linearised about rest in 300 poses over the position
     limits, including the change of gravity between samples and flexible links, and discretised
     exactly. It must be stable with the exact model and with inertias and masses too large or too
-    small by `model_error`. With equal gains no model with eigenvalues of M^-1 M_hat between
-    1 -+ model_error is worse; with different gains random models of that range are included.
+    small by `model_error`, of all links together or of each link by itself, with the signs that
+    gravity is worst with and random ones. With equal gains and without gravity no model with
+    eigenvalues of M^-1 M_hat between 1 -+ model_error is worse; with different gains random models
+    of that range are included.
     Friction and viscous damping of the joints, which only stabilize, are omitted; so are drive
     dynamics and motions far from rest.
 
@@ -99,9 +102,11 @@ def tune(
     coupled = bool((f != f[0]).any())
     single = single_joint_limit(period, delay, damping_ratio) / _TURN
     errors = model_errors(machine, model_error, coupled=coupled)
+    if model_error:
+        errors = errors.joined(link_errors(robot, machine, model_error))
     loops = SampledLoops(machine, errors, w, damping_ratio, period, delay)
     bounds = loops.stable_range()
-    if not loops.stable():
+    if bounds is None or not loops.stable():
         fastest = int(f.argmax())
         joint = fastest if f[fastest] > single else loops.fastest_joint()
         raise ParameterError(
@@ -114,7 +119,6 @@ def tune(
                 mode,
             )
         )
-    assert bounds is not None
     # The first case of each pose is the exact model.
     exact = loops.of(np.arange(len(machine.q))).stable_range() if model_error else bounds
     kp, kd = w**2, 2.0 * damping_ratio * w

@@ -184,3 +184,31 @@ def test_a_stop_that_cannot_be_shaped_is_that_of_what_is_followed(make):
     move(follower, goal=HELD, start=stop.end + 0.01)
     np.testing.assert_allclose(follower.sample(stop.end + 0.01)[0], end, atol=1e-12)
     np.testing.assert_allclose(follower.sample(40.0)[0], HELD, atol=1e-9)
+
+
+@pytest.mark.parametrize('shaped', [False, True])
+@pytest.mark.parametrize('side', [1.0, -1.0])
+@pytest.mark.parametrize('behind', [1e-4, 0.05])
+def test_a_joint_that_rests_behind_its_limit_can_be_moved_away_from_it(make, side, behind, shaped):
+    """Activation and faults allow it, so references do; but none leads farther out."""
+    follower = make(ReferenceShaping('zv', lambda q: MODES) if shaped else None)
+    upper = follower.robot.model.position_upper[0]
+    start = np.array([side * (upper + behind), 0.1])
+    follower.hold(start)
+    follower.answered(10.0)
+
+    def to(first, second, **options):
+        follower.plan([4.0], [[first, second]], None, None, start_time=10.0, **options).finish()
+
+    to(side * 1.5, -0.1)
+    to(start[0], 0.4)
+    follower.plan([4.0], [[0.4]], None, None, start_time=10.0, joints=np.array([1])).finish()
+    for first in (start[0] + side * 1e-7, -side * (upper + 0.5 * behind)):
+        with pytest.raises(TrajectoryError, match="joint 'shoulder': position"):
+            to(first, 0.1)
+
+
+@pytest.mark.parametrize('times', ['abc', None, [1.0, 'x'], [[1.0], [1.0, 2.0]], {}])
+def test_times_that_are_no_numbers_are_refused_by_name(make, times):
+    with pytest.raises(TrajectoryError, match='times'):
+        make().plan(times, [GOAL], None, None, start_time=10.0).finish()

@@ -167,6 +167,24 @@ def test_limits_are_a_problem_beyond_the_margin(gate: StateGate, model: RobotMod
     assert "position of joint 'boom' is -0.2101, which is outside" in (verdict.problem or '')
 
 
+@pytest.mark.parametrize(
+    ('length', 'speed', 'margin'),
+    [
+        (600.0, 0.5, 0.5),
+        (10.0, 0.5, 0.2),
+        (0.1, 0.5, 0.025),
+        (600.0, 0.0, 12.0),
+        (10.0, 1e3, 50.0),
+    ],
+)
+def test_the_margin_of_a_long_rail_is_not_a_share_of_it(
+    length: float, speed: float, margin: float
+) -> None:
+    """A joint that is faster than its range is long may rest as far outside as it jumps."""
+    text = TEXT.replace('upper="10" velocity="0.5"', f'upper="{length}" velocity="{speed}"')
+    assert position_margins(load_model(text))[0] == pytest.approx(margin)
+
+
 def test_a_runaway_is_believed_and_a_problem_from_the_third_state_on(gate: StateGate) -> None:
     q, qd, problems = Q.copy(), changed(REST, 1, 3.5), []
     for k in range(1, 5):

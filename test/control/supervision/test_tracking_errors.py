@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import kron_dynamics as kd
 from kron_dynamics.control.supervision.tolerances import (
     TrackingTolerances,
     default_rate_limit,
@@ -27,6 +28,18 @@ ALLOWED = TrackingTolerances(
 )
 MOVING = -1.0  # the reference has another second to go
 ZERO = np.zeros(2)
+
+
+PAN = """<robot name="pan"><link name="base"/><link name="arm"><inertial><mass value="1"/>
+<inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="pan" type="continuous"><parent link="base"/><child link="arm"/><axis xyz="0 0 1"/>
+<limit effort="10" velocity="80"/></joint></robot>"""
+
+
+@pytest.fixture
+def weak_pan(kernel_cache: Any) -> kd.Robot:
+    """A light joint, of which half of the effort limit asks for an error of many turns."""
+    return kd.loads(PAN)
 
 
 def reference(q: Any, qd: Any = ZERO) -> Any:
@@ -117,5 +130,37 @@ def test_given_tolerances_take_the_place_of_derived_ones() -> None:
     assert (chosen.goal_time, chosen.time) == (2.0, 0.1)
 
 
+def test_given_tolerances_that_no_error_exceeds_are_told() -> None:
+    """The shorter way of a continuous joint is at most half a turn."""
+    given = ALLOWED._replace(position=np.array([3.2, 3.2]), goal=np.array([np.inf, 9.0]))
+    assert given.never_exceeded(('slew', 'luff'), (False, False)) == []
+    (told,) = given.never_exceeded(('slew', 'luff'), (True, False))
+    assert "following_error of continuous joint 'slew' is 3.2 rad" in told
+    assert ALLOWED.never_exceeded(('slew', 'luff'), (True, True)) == []
+
+
 def _range(model: Any) -> tuple[np.ndarray, np.ndarray]:
     return model.position_lower, model.position_upper
+
+
+@pytest.mark.parametrize('kp', [1.0, 100.0])
+@pytest.mark.parametrize('time', [0.1, 2.0])
+@pytest.mark.parametrize('speed', [0.4, 5.0, 40.0])
+def test_a_blocked_continuous_joint_is_a_fault_however_weak_the_gains(
+    weak_pan: Any, kp: float, time: float, speed: float
+) -> None:
+    """Errors of a continuous joint are at most half a turn, and small after each turn."""
+    robot = weak_pan
+    limit = robot.model.effort_limit
+    found = tracking_tolerances(
+        robot, np.zeros(1), np.full(1, kp), limit, with_model=True, time=time
+    )
+    monitor, told = TrackingErrors(('pan',), (True,), found), []
+    zero = np.zeros(1)
+    for at in np.arange(0.0, 20.0 / speed + 2.0 * time, 0.02):
+        wanted = np.array([speed * at]), np.array([speed]), zero
+        told.append(monitor.check(zero, zero, wanted, at, MOVING))
+    assert any(told)
+    monitor.reset()
+    off = np.array([2.0]), zero, zero
+    assert monitor.check(zero, zero, off, 0.0, found.goal_time + 1.0)

@@ -99,7 +99,8 @@ def test_acceleration_of_the_filtered_velocity(bench, assert_close, cutoff):
     rate, after = 2.0 * np.pi * cutoff, 0.04
     for steps in (1, 2, 3):
         answer = bench.answer(bench.accelerations, Q, QD, after=after)
-        qdd = rate * QD * np.exp(-rate * after * steps)
+        # Its mean over the step before.
+        qdd = QD * np.exp(-rate * after * (steps - 1)) * -np.expm1(-rate * after) / after
         expected = bench.robot.frame('nozzle').acceleration(Q, QD, qdd)
         assert_close(acceleration_of(answer), expected, rel=1e-9)
 
