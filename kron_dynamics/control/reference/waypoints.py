@@ -233,7 +233,7 @@ def _checked_array(
 
 
 def numbers(label: str, values: ArrayLike) -> FloatArray:
-    """Return a copy of values as an array.
+    """Return a copy of values as an array of the same shape.
 
     Raises:
         TrajectoryError: they are no numbers; the message has the label.
