@@ -66,7 +66,9 @@ while True:
             say('ended', running.pop(pid), os.waitstatus_to_exitcode(status))
     if 0 in ready:
         more = os.read(0, 65536)
-        if not more:
+        if not more:  # the tests have ended, perhaps by a signal
+            for pid in running:
+                os.kill(pid, signal.SIGKILL)
             os._exit(0)
         *requests, text = (text + more).split(b'\\n')
         for request in requests:
@@ -130,7 +132,7 @@ class Forks:
         return self._codes[number]
 
     def close(self):
-        """End the process; its nodes go on."""
+        """End the process, and the nodes that still run."""
         self._server.stdin.close()
         self._server.wait()
         self._server.stdout.close()
