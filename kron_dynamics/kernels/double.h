@@ -155,13 +155,7 @@ HELPER void sincos_four(
   memcpy(cosines, c, sizeof c);
 }
 #else
-HELPER void sincos_four(
-    double x0, double x1, double x2, double x3, double *sines, double *cosines) {
-  sincos_one(x0, sines, cosines);
-  sincos_one(x1, sines + 1, cosines + 1);
-  sincos_one(x2, sines + 2, cosines + 2);
-  sincos_one(x3, sines + 3, cosines + 3);
-}
+DEFINE_SINCOS_FOUR(double)
 #endif
 
 /* Those of any number of angles. */

@@ -51,3 +51,12 @@
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__FP_FAST_FMA) || defined(FP_FAST_FMA)
 #define HAS_FMA
 #endif
+
+/* Sines and cosines of four angles, one after the other. */
+#define DEFINE_SINCOS_FOUR(real)                                                                  \
+  HELPER void sincos_four(real x0, real x1, real x2, real x3, real *sines, real *cosines) {       \
+    sincos_one(x0, sines, cosines);                                                               \
+    sincos_one(x1, sines + 1, cosines + 1);                                                       \
+    sincos_one(x2, sines + 2, cosines + 2);                                                       \
+    sincos_one(x3, sines + 3, cosines + 3);                                                       \
+  }

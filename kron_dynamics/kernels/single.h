@@ -18,13 +18,7 @@ HELPER void sincos_one(float x, float *sine, float *cosine) {
   *cosine = cosf(x);
 }
 
-HELPER void sincos_four(
-    float x0, float x1, float x2, float x3, float *sines, float *cosines) {
-  sincos_one(x0, sines, cosines);
-  sincos_one(x1, sines + 1, cosines + 1);
-  sincos_one(x2, sines + 2, cosines + 2);
-  sincos_one(x3, sines + 3, cosines + 3);
-}
+DEFINE_SINCOS_FOUR(float)
 
 HELPER void sincos_all(const float *angles, float *sines, float *cosines, int count) {
   for (int k = 0; k < count; ++k) sincos_one(angles[k], sines + k, cosines + k);
