@@ -63,11 +63,14 @@ class EffortDelay:
         velocity, sign = np.hsplit(sliding[1:-1], 2)
         rest, effort = residual[1:-1], recomputed[1:-1]
         known = np.isfinite(rates) & np.isfinite(rest)
-        columns = np.stack((np.ones_like(rest), velocity, sign, rates, rest, effort))
+        # Contiguous along the rows, for which products are fastest.
+        columns = np.empty((rest.shape[1], _EFFORT + 1, len(rest)))
+        columns[:, 0] = 1.0
+        for k, values in enumerate((velocity, sign, rates, rest, effort), start=1):
+            columns[:, k] = values.T
         if not known.all():
-            columns = np.where(known, columns, 0.0)
-        rows = columns.transpose(2, 0, 1)
-        self._sums += rows @ rows.transpose(0, 2, 1)
+            columns = np.where(known.T[:, None], columns, 0.0)
+        self._sums += columns @ columns.transpose(0, 2, 1)
 
     def found(self) -> float:
         """Return the lag in s; 0 if none is evident."""

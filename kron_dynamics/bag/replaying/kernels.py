@@ -164,9 +164,6 @@ def _average_of_velocities(slope: FloatArray) -> FloatArray:
     # Weights of first differences, each the mean of the derivative over a time step.
     differences = np.cumsum(slope[:half_count:-1])[::-1]
     one_side = np.zeros(2 * half_count + 1)
-    for step, weight in enumerate(differences, start=half_count):
-        if step + 1 < 2 * half_count:
-            one_side[step - 1 : step + 3] += weight * BETWEEN_MIDDLE
-        else:
-            one_side[step - 2 : step + 2] += weight * BETWEEN_LAST
+    one_side[half_count - 1 :] += np.convolve(differences[:-1], BETWEEN_MIDDLE)
+    one_side[2 * half_count - 3 :] += differences[-1] * BETWEEN_LAST
     return one_side + one_side[::-1]

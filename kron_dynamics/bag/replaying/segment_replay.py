@@ -160,9 +160,11 @@ class SegmentPlan:
         """Return smoothed q, qd and qdd in some rows, (N, n) each, and where good, (N,)."""
         begin, end = max(0, first - self._rows), min(self.count, last + self._rows)
         rows = slice(first - begin, last - begin)
-        q, qd, qdd, bridged = self._smoothing.motion(self.segment, self._time(begin, end))
+        *motion, bridged = self._smoothing.motion(self.segment, self._time(begin, end))
         fitted = self._within(first, last, 1) & (bridged[rows] <= MOST_BRIDGED)
-        return q[rows], qd[rows], qdd[rows], fitted
+        # In the order of kernels, which would copy them at every call.
+        q, qd, qdd = (np.ascontiguousarray(each[rows]) for each in motion)
+        return q, qd, qdd, fitted
 
     def _within(self, first: int, last: int, windows: int) -> BoolArray:
         """Return which rows are some half windows away from the segment's ends, shape (N,)."""

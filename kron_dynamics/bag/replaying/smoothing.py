@@ -17,6 +17,9 @@ from kron_dynamics.typing import BoolArray, ComplexArray, FloatArray, IntArray
 NORMAL_MAD = 1.4826
 # Differences of this order contain the noise of smooth motion and hardly any of the motion.
 NOISE_DIFFERENCE = 6
+# Steps between samples that differ by less than this share count as equal: what a motion leaves in
+# the differences because of it is below the noise of any sensor.
+EQUAL_STEPS = 1e-6
 # Differences per median: enough that single wrong samples do not matter.
 NOISE_PART = 64
 # Samples in the middle of a long signal from which its usual noise is estimated.
@@ -273,6 +276,10 @@ def _differences(times: FloatArray, values: FloatArray) -> FloatArray:
     Returns:
         Differences of the order `NOISE_DIFFERENCE`, shape (M - NOISE_DIFFERENCE,), or none.
     """
+    steps = np.diff(times)
+    if len(steps) and np.ptp(steps) <= EQUAL_STEPS * steps.min():
+        squares_of_binomials = math.comb(2 * NOISE_DIFFERENCE, NOISE_DIFFERENCE)
+        return np.diff(values, NOISE_DIFFERENCE) / math.sqrt(squares_of_binomials)
     count = max(0, len(times) - NOISE_DIFFERENCE)
     columns = [slice(k, k + count) for k in range(NOISE_DIFFERENCE + 1)]
     total, squares = np.zeros((2, count))

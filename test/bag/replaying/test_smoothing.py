@@ -110,6 +110,14 @@ def test_noise_level_is_that_of_samples_at_any_stamps(unevenness, rng):
     assert noise_level(samples, samples.period) == pytest.approx(1e-4, rel=0.12)
 
 
+def test_noise_level_does_not_depend_on_whether_all_steps_are_equal(rng):
+    signal = np.sin(TIME) + rng.normal(0.0, 1e-3, len(TIME))
+    # Beyond what counts as equal, and far too little to matter.
+    uneven = TIME + 1e-4 * STEP * np.sin(np.arange(len(TIME)))
+    levels = [noise_level(Samples(time, signal), STEP) for time in (TIME, uneven)]
+    assert levels[0] == pytest.approx(levels[1], rel=1e-3)
+
+
 def test_noise_level_ignores_outliers():
     noise = 1e-3 * np.random.default_rng(5).standard_normal(len(TIME))
     noise[::50] += 1.0
