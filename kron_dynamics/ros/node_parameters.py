@@ -285,8 +285,8 @@ DYNAMICS = (
     Parameter(
         'max_batch_size',
         500_000,
-        'Largest count of numbers in a service request, and in an answer: they are converted in '
-        'the thread that sends the commands.',
+        'Largest count of numbers in a service request, and in an answer. The thread that sends '
+        'commands converts them, so that more would delay commands.',
         1000,
         100_000_000,
     ),

@@ -26,8 +26,8 @@ REFERENCES = (
     Parameter(
         'reference_point_reach',
         1.0,
-        'Time within which a point on reference_point that cannot be reached in time must be '
-        'reachable, s: then it is reached late, otherwise it is refused.',
+        'Longest motion, s, to a point on reference_point that cannot be reached in time: it is '
+        'then reached late. A point that needs a longer motion is refused.',
         0.001,
         60.0,
     ),
