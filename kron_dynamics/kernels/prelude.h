@@ -47,6 +47,12 @@
 #pragma GCC optimize("fp-contract=off")
 /* Scalars gathered in vectors: gathering takes longer than it saves. */
 #pragma GCC optimize("no-tree-slp-vectorize")
+/* Without branches these find nothing, but take a sixth of the time of compilation. */
+#pragma GCC optimize("no-gcse", "no-tree-pre", "no-code-hoisting")
+#if defined(__x86_64__)
+/* Nor is anything gained on processors that reorder instructions themselves. */
+#pragma GCC optimize("no-schedule-insns2")
+#endif
 #endif
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__FP_FAST_FMA) || defined(FP_FAST_FMA)
 #define HAS_FMA
