@@ -196,8 +196,10 @@ class ReferenceInput:
                     return
                 self._under_way = None
             elif self._waiting is not None and (
-                # Without a state answered it waits; in a fault it is refused, not kept for later.
-                controller.latch.faulted or controller.references.stamp is not None
+                # Without a state answered it waits, and after a stop until that has begun; in a
+                # fault it is refused, not kept for later.
+                controller.latch.faulted
+                or (controller.references.stamp is not None and not controller.references.stopping)
             ):
                 request, self._waiting = self._waiting, None
                 job, planned = None, None

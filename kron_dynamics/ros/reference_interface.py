@@ -175,6 +175,8 @@ class ReferenceInterface:
 
     def _on_bytes(self, data: bytes) -> None:
         controller, time = self._present()
+        if controller is not None and self._goals is not None:
+            self._goals.cancel_requested(controller, time)
         names = () if controller is None else controller.references.robot.joint_names
         partial = self._parameters.value('allow_partial_joints_goal')
         self._input.submit(

@@ -121,6 +121,8 @@ class TrajectoryGoals:
             time: current time on the states' clock, s.
         """
         handle.execute()
+        if controller is not None:
+            self.cancel_requested(controller, time)
         if controller is None or self.settings is None:
             text = 'the node is not active'
             self._close(handle, 'abort', GoalOutcome(GoalCode.INVALID_GOAL, text))
@@ -158,11 +160,24 @@ class TrajectoryGoals:
             qd: measured velocities, shape (n,).
             time: time of the state, s.
         """
+        self.cancel_requested(controller, time)
+        for goal in list(self._goals):
+            if goal in self._goals and goal.monitor is not None:
+                self._watch(goal, goal.monitor, controller, (q, qd), time)
+
+    def cancel_requested(self, controller: TrackingController, time: float) -> None:
+        """Stop goals whose cancellation was accepted since the last state.
+
+        A newer reference is planned after the stop: if it starts later, nothing else would stop
+        the motion of the goal that it replaces.
+
+        Args:
+            controller: controller that follows them.
+            time: current time on the states' clock, s.
+        """
         for goal in list(self._goals):
             if goal.handle.is_cancel_requested and not goal.cancelling:
                 self._cancel(goal, controller, time)
-            if goal in self._goals and goal.monitor is not None:
-                self._watch(goal, goal.monitor, controller, (q, qd), time)
 
     def progress(self, time: float) -> str | None:
         """Return the progress of the goal that is followed, as text; None if there is none."""

@@ -11,9 +11,12 @@ import numpy as np
 import pytest
 from goal_desk import GOAL, HELD, INVALID, PATH, Desk, tolerance
 
+from kron_dynamics.control import ReferenceShaping
 from kron_dynamics.exceptions import TrajectoryError
 
 pytestmark = pytest.mark.ros
+
+MODES = np.array([5.0]), np.array([0.02])  # rad/s, damping ratio
 
 
 @pytest.fixture
@@ -172,3 +175,28 @@ def test_a_goal_whose_cancellation_was_accepted_is_never_aborted(desk, how):
         else:
             desk.input.drop('a fault stopped the machine: stale')
     assert handle.outcome == ('canceled', 0)
+
+
+@pytest.mark.parametrize('shaped', [False, True], ids=['unshaped', 'shaped'])
+def test_a_cancelled_goal_stops_even_if_a_newer_goal_comes_before_the_next_state(ros, shaped):
+    """The newer one, which starts later, was planned instead of the stop."""
+
+    def at_once(work):
+        done = Future()
+        done.set_result(work())
+        return done
+
+    shaping = ReferenceShaping('zv', lambda q: MODES) if shaped else None
+    desk = Desk(shaping, SimpleNamespace(submit=at_once))
+    first = desk.send()
+    desk.see(0.6)
+    assert np.abs(desk.reference[1]).max() > 0.02
+    first.cancel()
+    newer = desk.send(goal=HELD, start=desk.time + 2.5)
+    desk.see(2.2)
+    assert first.outcome == ('canceled', 0)
+    q, qd, _ = desk.reference
+    np.testing.assert_allclose(qd, 0.0, atol=1e-9)
+    assert np.abs(q - GOAL).min() > 0.05
+    desk.see(5.0)
+    assert newer.outcome == ('succeeded', 0)

@@ -88,7 +88,7 @@ class Logger:
 class Desk:
     """A controller, the input of references and the goals; states come when told to."""
 
-    def __init__(self):
+    def __init__(self, shaping=None, background=None):
         robot = self.robot = kd.load(URDF)
         limit = np.full(2, 1e4)
         self.controller = TrackingController(
@@ -102,10 +102,11 @@ class Desk:
             longest_gap=5.0,
             period=0.02,
             bounds=ReferenceBounds(acceleration=np.ones(2)),
+            shaping=shaping,
         )
         self.controller.start(HELD, np.full(2, np.nan))
         self.logger = Logger()
-        self.input = ReferenceInput(self.logger, None)
+        self.input = ReferenceInput(self.logger, background)
         action = SimpleNamespace(Result=Result, Feedback=Feedback)
         self.goals = TrajectoryGoals(
             action,

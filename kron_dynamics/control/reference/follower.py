@@ -68,13 +68,12 @@ class ReferenceFollower:
         self._shaping = shaping
         self._continuous = np.array(endless(robot.model.joint_types))
         self._stamp: float | None = None
-        # Start of the first reference that was planned before any state.
-        self._unmet = np.inf
         self._past: list[Reference] = []
         self._present: Reference | None = None
         self._held: Reference | None = None
         self._next: Reference | None = None
-        self._stops = 0
+        self._stopping: Reference | None = None
+        self._holds = 0
 
     @property
     def shaping(self) -> ReferenceShaping | None:
@@ -105,6 +104,14 @@ class ReferenceFollower:
         """The reference that replaces the present one at its start time, or None."""
         return self._next
 
+    @property
+    def stopping(self) -> bool:
+        """Whether a stop waits for its start: any other reference has to be planned after it."""
+        waiting, stamp = self._next, self._stamp
+        if waiting is None or stamp is None or waiting is not self._stopping:
+            return False
+        return waiting.start > stamp
+
     def drop_waiting(self) -> None:
         """Drop the waiting reference: the present one is followed on."""
         self._next = None
@@ -127,15 +134,16 @@ class ReferenceFollower:
         Raises:
             LateTrajectoryError: one should have begun long before it.
         """
-        late = stamp - self._unmet
+        planned = [*self._past, self._present, self._next]
+        starts = [each.start for each in planned if each is not None and each is not self._held]
+        late = stamp - min(starts, default=np.inf)
         if late <= 0.0:
             return
-        self._bounds.check_start(self._unmet, stamp)
+        self._bounds.check_start(stamp - late, stamp)
 
         def delayed(each: Reference | None) -> Reference | None:
             return each if each is None or each is self._held else each.delayed(late)
 
-        self._unmet = stamp
         self._past = [each.delayed(late) for each in self._past]
         self._present, self._next = delayed(self._present), delayed(self._next)
 
@@ -160,11 +168,11 @@ class ReferenceFollower:
 
     def hold(self, q: FloatArray) -> None:
         """Hold a position, shape (n,), from now on; drop all other references."""
-        self._stops += 1
+        self._holds += 1
         trajectory = Trajectory.from_points(self._robot.joint_names, [0.0], [q])
         self._present = self._held = Reference(0.0, trajectory, trajectory)
         self._next = None
-        self._past, self._stamp, self._unmet = [], None, np.inf
+        self._past, self._stamp = [], None
 
     def sample(self, time: float) -> JointReference:
         """Return (q, qd, qdd), each (n,), at a time not before the last.
@@ -263,6 +271,7 @@ class ReferenceFollower:
 
         Finishing it does not fail: a stop that exceeds limits, as a motion at its limits may need
         it, is not refused. If it cannot be shaped, the shaped reference stops on its own path.
+        Before the first state nothing has moved: the held position is held on.
 
         Args:
             lead: time from the last state to the start, s, available for finishing the plan.
@@ -271,8 +280,10 @@ class ReferenceFollower:
         Raises:
             TrajectoryError: there is no reference.
         """
-        self._followed()
-        return self._planned(self._stop_of, self._stamp or 0.0, lead, stop=True, shaped=shaped)
+        present, held, stamp = self._followed(), self._held, self._stamp
+        if stamp is None and held is not None:
+            return PlannedReference(held.start, lambda: held, present, self._holds, _is_stop=True)
+        return self._planned(self._stop_of, stamp or 0.0, lead, stop=True, shaped=shaped)
 
     def splice(self, trajectory: Trajectory, *, lasting: bool = False) -> Reference:
         """Follow a trajectory from the last state on; drop the waiting reference.
@@ -318,7 +329,8 @@ class ReferenceFollower:
                 return self._unshaped_stop(start, present)
             asked = asked_from(present.asked, start - present.start)
             try:
-                followed = self._shaped(start, asked, past, present)
+                shaping = self._shaping
+                followed = shaping.shaped(start, asked, past, present) if shaping else asked
             except KronDynamicsError:
                 if not stop:
                     raise
@@ -332,7 +344,7 @@ class ReferenceFollower:
                 )
             return Reference(start, asked, followed)
 
-        return PlannedReference(start, finish, present, self._stops)
+        return PlannedReference(start, finish, present, self._holds, stop)
 
     def follow(self, planned: PlannedReference, reference: Reference) -> bool:
         """Follow a finished reference from its start on, unless the plan is outdated.
@@ -351,14 +363,14 @@ class ReferenceFollower:
             TrajectoryError: there is no present reference, or the position was held by `hold`
                 after planning.
         """
-        if planned._stops != self._stops:
+        if planned._holds != self._holds:
             raise TrajectoryError('the machine was stopped after this reference was planned')
         late = self._stamp is not None and self._stamp > planned.start
         if late or self._followed() is not planned._after:
             return False
         self._next = reference
-        if self._stamp is None:
-            self._unmet = min(self._unmet, reference.start)
+        if planned._is_stop:
+            self._stopping = reference
         return True
 
     def _followed(self) -> Reference:
@@ -376,22 +388,3 @@ class ReferenceFollower:
         """The stop of the shaped reference itself."""
         stop = self._stop_of(present.followed, start - present.start)
         return Reference(start, stop, stop)
-
-    def _shaped(
-        self, start: float, asked: Trajectory, past: list[Reference], present: Reference
-    ) -> Trajectory:
-        """The trajectory that is followed for a requested one; the same without shaping."""
-        if self._shaping is None:
-            return asked
-        from kron_dynamics.control.shaping.shape import shape_trajectory  # see load_solvers
-
-        q, qd, qdd = present.followed.sample(start - present.start)
-        # The new reference may differ by whole turns of continuous joints.
-        turns = asked.sample(0.0)[0] - present.asked.sample(start - present.start)[0]
-        return shape_trajectory(
-            asked,
-            self._shaping.modes_of,
-            self._shaping.kind,
-            past=[(reference.start - start, reference.asked) for reference in past],
-            start=(q + turns, qd, qdd),
-        )

@@ -76,6 +76,30 @@ class ReferenceShaping(NamedTuple):
     kind: str
     modes_of: ModesOf
 
+    def shaped(
+        self, start: float, asked: Trajectory, past: list[Reference], present: Reference
+    ) -> Trajectory:
+        """Return the trajectory that is followed for a requested one.
+
+        Args:
+            start: start time on the states' clock, s.
+            asked: the requested trajectory.
+            past: references whose shaped copies still act at the start.
+            present: the reference that it continues.
+        """
+        from kron_dynamics.control.shaping.shape import shape_trajectory  # see load_solvers
+
+        q, qd, qdd = present.followed.sample(start - present.start)
+        # The new reference may differ by whole turns of continuous joints.
+        turns = asked.sample(0.0)[0] - present.asked.sample(start - present.start)[0]
+        return shape_trajectory(
+            asked,
+            self.modes_of,
+            self.kind,
+            past=[(reference.start - start, reference.asked) for reference in past],
+            start=(q + turns, qd, qdd),
+        )
+
 
 class Reference(NamedTuple):
     """A trajectory followed from a start time on.
@@ -127,7 +151,8 @@ class PlannedReference:
     start: float
     finish: Callable[[], Reference]
     _after: Reference
-    _stops: int
+    _holds: int
+    _is_stop: bool = False
 
 
 def still_arriving(followed: Sequence[Reference], time: float) -> list[Reference]:
