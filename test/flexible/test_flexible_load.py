@@ -156,30 +156,6 @@ def test_children_side_by_side_are_as_one() -> None:
     np.testing.assert_allclose(frequencies[1:], [frequencies[0]] * 5, rtol=1e-4)
 
 
-def test_a_link_on_the_base_bends_too(assert_close: Callable[..., None]) -> None:
-    """The pole fixed in the ground, a motor at its top."""
-    text = """<robot name="mast"><link name="pole"><inertial><origin xyz="0 0 1"/>
-    <mass value="3"/><inertia ixx="1.01" iyy="1.01" izz="0.02" ixy="0" ixz="0" iyz="0"/>
-    </inertial></link><joint name="motor" type="continuous"><parent link="pole"/>
-    <child link="arm"/><origin xyz="0 0 2"/><axis xyz="1 0 0"/></joint><link name="arm">
-    <inertial><origin xyz="0 0.4 0"/><mass value="1"/>
-    <inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
-    </robot>"""
-    robot = pole(text)
-    q, qd, qdd = 0.1 * np.arange(9.0).reshape(3, 3)
-    tau = robot.inverse_dynamics(q, qd, qdd)
-    terms = robot.mass_matrix(q) @ qdd + robot.coriolis_matrix(q, qd) @ qd
-    assert_close(terms + robot.gravity_vector(q), tau, 1e-12)
-    h = 1e-6
-    slopes = [
-        (robot.potential_energy(q + h * e) - robot.potential_energy(q - h * e)) / (2 * h)
-        for e in np.eye(3)
-    ]
-    assert_close(robot.gravity_vector(q), slopes, 1e-8)
-    held = robot.linearize(np.zeros(3), np.zeros(3), np.zeros(3))
-    assert held.stiffness[1, 1] > 0
-
-
 @pytest.mark.compiled
 def test_kernels_without_a_compiler_are_the_same(
     monkeypatch: pytest.MonkeyPatch, assert_close: Callable[..., None]
