@@ -13,6 +13,7 @@ import pytest
 
 import kron_dynamics as kd
 from kron_dynamics import dynamics
+from kron_dynamics.dynamics.wrenches import Wrench
 from kron_dynamics.equilibrium import quasi_static_equilibrium
 from kron_dynamics.exceptions import InvalidInertiaError, ModelError
 from kron_dynamics.flexible import (
@@ -154,6 +155,26 @@ def test_children_side_by_side_are_as_one() -> None:
         for apart in (0.0, -1e-5, -1e-6, -5e-7, -1e-8, -1e-9)
     ]
     np.testing.assert_allclose(frequencies[1:], [frequencies[0]] * 5, rtol=1e-4)
+
+
+PLATE = """<link name="plate">{}</link><joint name="bolts" type="fixed"><parent link="pole"/>
+<child link="plate"/><origin xyz="0.3 0 -0.1"/></joint></robot>"""
+
+
+def test_a_wrench_without_a_point_needs_a_mass_centre_of_its_own() -> None:
+    """Beside the beam the rest of the body has a mass centre that means nothing."""
+    still = np.zeros(3)
+    force = Wrench('plate', (0.0, 1.0, 0.0))
+    light = pole(POLE.replace('</robot>', PLATE.format(''))).model
+    with pytest.raises(ModelError, match="wrench on link 'plate' has no point.*no inertia"):
+        dynamics.joint_reactions(light, still, still, still, [force])
+    inertia = '<inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/>'
+    own = f'<inertial><origin xyz="0.2 0 0"/><mass value="1"/>{inertia}</inertial>'
+    heavy = pole(POLE.replace('</robot>', PLATE.format(own))).model
+    for model, wrench in ((light, force._replace(point=(0.2, 0.0, 0.0))), (heavy, force)):
+        pushed = dynamics.joint_reactions(model, still, still, still, [wrench])[0]
+        found = pushed - dynamics.joint_reactions(model, still, still, still)[0]
+        np.testing.assert_allclose(found, [0, -1, 0, -0.1, 0, -0.5], atol=1e-12)
 
 
 @pytest.mark.compiled
