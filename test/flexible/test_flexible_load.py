@@ -242,18 +242,26 @@ def test_names_that_no_terminal_shows_are_escaped() -> None:
     assert str(caught.value).isprintable()
 
 
-def rod(across: float, about: float) -> FlexibleModel:
+def rod(across: float, about: float, center: float = 1.0, **changes: Any) -> FlexibleModel:
     """A link of 3 kg and 2 m on a hinge, all of it beam, with some moments of inertia."""
     text = f"""<robot name="rod"><link name="base"/>
 <joint name="hinge" type="continuous"><parent link="base"/><child link="beam"/>
   <axis xyz="0.6 -0.8 0"/></joint>
-<link name="beam"><inertial><origin xyz="1 0 0"/><mass value="3"/>
+<link name="beam"><inertial><origin xyz="{center} 0 0"/><mass value="3"/>
   <inertia ixx="{about}" iyy="{across}" izz="{across}" ixy="0" ixz="0" iyz="0"/></inertial>
 </link></robot>"""
-    beam = {'length': 2.0, 'bending_stiffness': 50.0, 'modes': {'v': 1}}
+    beam = {'length': 2.0, 'modes': {'v': 1}, **changes}
+    if 'section' not in beam:
+        beam['bending_stiffness'] = 50.0
     model = kd.loads(text, flexible={'flexible_links': {'beam': beam}}).model
     assert isinstance(model, FlexibleModel)
     return model
+
+
+def mass_of(model: FlexibleModel) -> float:
+    """Mass of bodies and beams."""
+    beams = sum(link.moments[0, 0] for link in model.flexible_links)
+    return float(beams + sum(body.mass for body in model.skeleton.bodies))
 
 
 # m l^2/12 is 1; a rod of radius 0.1 has 0.015 about its axis.
@@ -271,6 +279,45 @@ def test_slender_rods_load_with_the_inertia_of_the_urdf(across: float, about: fl
 def test_a_beam_with_more_inertia_than_its_link_is_refused() -> None:
     with pytest.raises(InvalidInertiaError, match='its beam has more inertia than the link'):
         rod(0.95, 0.0)
+
+
+@pytest.mark.parametrize('more', [-1e-3, -9e-5, -1e-8, 2e-8, 9e-5])
+def test_a_mass_per_length_with_five_digits_is_that_of_the_urdf(more: float) -> None:
+    model = rod(1.0, 0.0, mass_per_length=1.5 * (1 + more))
+    assert mass_of(model) == pytest.approx(3.0, rel=1e-12)
+    whole = dynamics.mass_matrix(model.rigid, np.zeros(1))[0, 0]
+    assert dynamics.mass_matrix(model, np.zeros(2))[0, 0] == pytest.approx(whole, rel=1e-9)
+    # All that moves in the mode is the beam.
+    exact = dynamics.mass_matrix(rod(1.0, 0.0), np.zeros(2))[1, 1]
+    found = dynamics.mass_matrix(model, np.zeros(2))[1, 1]
+    assert found / exact == pytest.approx(1 + min(more, 0.0), abs=1e-4)
+
+
+def test_a_heavier_beam_is_refused_with_the_excess() -> None:
+    with pytest.raises(InvalidInertiaError, match='0.0006 kg less'):
+        rod(1.0, 0.0, mass_per_length=1.5003)
+
+
+@pytest.mark.parametrize('mass', [1.0, 1 + 3e-9, 1 - 3e-9, 1 + 2e-6])
+def test_a_centre_with_five_digits_is_that_of_the_beam(mass: float) -> None:
+    """No body of a few milligrams a hundred metres away makes up for the rounding."""
+    table = [2.0 * mass, mass]
+    model = rod(0.962963, 0.0, 0.88889, mass_per_length=table)
+    assert mass_of(model) == pytest.approx(3.0, rel=1e-12)
+    centers = [np.abs(body.center_of_mass).max() for body in model.skeleton.bodies]
+    assert max(centers) < 2.0
+    with pytest.raises(InvalidInertiaError, match='is not part of the link'):
+        rod(0.962963, 0.0, 0.8895, mass_per_length=table)
+
+
+def test_a_cone_loads_with_the_mass_of_a_cone() -> None:
+    """Integrals of its area, in closed form: volume, centre, and moment about the centre."""
+    volume, center, across = 7 * np.pi / 32, 9 / 14, 3 * 689 / 2940
+    cone = {
+        'section': {'shape': 'circle', 'diameter': [1.0, 0.25]},
+        'material': {'young': 1e4, 'density': 3 / volume},
+    }
+    assert mass_of(rod(across, 0.0, center, **cone)) == pytest.approx(3.0, rel=1e-12)
 
 
 def test_damping_by_mode_or_proportional_to_stiffness() -> None:
