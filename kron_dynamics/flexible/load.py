@@ -28,6 +28,7 @@ from kron_dynamics.flexible.link_modes import (
 from kron_dynamics.flexible.pair_stiffness import pair_stiffness
 from kron_dynamics.kinematics.forward import joint_placements
 from kron_dynamics.messages import clipped, named
+from kron_dynamics.model.entries import file_of
 from kron_dynamics.model.findings import Findings
 from kron_dynamics.model.flexible_description import FlexibleLinkDescription, read_flexible
 from kron_dynamics.model.load import build_model, described_model
@@ -74,9 +75,10 @@ def load_flexible_model(
     try:
         return _flexible_model(parsed, rigid, descriptions, options)
     except ModelError as error:
-        if isinstance(flexible, Mapping):
+        file = file_of(flexible)
+        if file is None:
             raise
-        raise type(error)(f'{clipped(str(flexible))}: {error}') from error.__cause__
+        raise type(error)(f'{clipped(file)}: {error}') from error.__cause__
 
 
 def _flexible_model(

@@ -14,13 +14,14 @@ import numpy as np
 from kron_dynamics.exceptions import ModelError
 from kron_dynamics.messages import named, shown
 from kron_dynamics.model.beam_properties import MOST_STATIONS, PLANES, beam_properties
-from kron_dynamics.model.entries import Entries, Kind, read_description
+from kron_dynamics.model.entries import Entries, FileContent, Kind, read_description
 from kron_dynamics.model.robot_model import read_only
 from kron_dynamics.reproducible import inner, norm
 from kron_dynamics.typing import FloatArray
 
 _MODE_SHAPES = ('loaded', 'clamped_free')
 _DAMPINGS = ('modal', 'stiffness_proportional')
+_TITLE, _CONTENT = 'flexible description', 'flexible_links'
 _KEYS = (
     'length',
     'axis',
@@ -107,8 +108,20 @@ def read_flexible(
         ModelError: the file cannot be read or is not YAML, or an entry is unknown, missing or
             wrong; the message names file, link and key.
     """
-    _, links = read_description(source, 'flexible description', 'flexible_links')
+    _, links = read_description(source, _TITLE, _CONTENT)
     return tuple(_read_link(links, name) for name in links.values)
+
+
+def flexible_content(source: str | Path | Mapping[str, object]) -> Mapping[str, object]:
+    """Return the mapping of a description, read once for several uses; a mapping is returned.
+
+    Raises:
+        ModelError: the file cannot be read, or does not hold flexible links.
+    """
+    if isinstance(source, Mapping):
+        return source
+    document, _ = read_description(source, _TITLE, _CONTENT)
+    return FileContent(document.where, document.values)
 
 
 def _read_link(links: Entries, name: str) -> FlexibleLinkDescription:
