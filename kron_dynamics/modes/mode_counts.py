@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kron_dynamics.dynamics import linearization
-from kron_dynamics.exceptions import ModelWarning, ParameterError
-from kron_dynamics.messages import named
+from kron_dynamics.exceptions import ModelError, ModelWarning, ParameterError
+from kron_dynamics.messages import clipped, named, shown
 from kron_dynamics.model import RobotModel
 from kron_dynamics.model.beam_properties import PLANES
 from kron_dynamics.model.flexible_description import (
@@ -89,7 +89,7 @@ def check_mode_counts(
     Raises:
         ParameterError: the robot has no such joint or no flexible links, or `vibrations` or the
             tolerance is not positive.
-        ModelError: the description is unusable.
+        ModelError: the description is unusable, or the links buckle when held straight.
     """
     if not tolerance > 0:
         raise ParameterError(f'tolerance is {tolerance:g}, expected a positive number')
@@ -152,7 +152,12 @@ class _Richest:
 
     @classmethod
     def of(cls, model: RobotModel, q: FloatArray, counts: Counts) -> _Richest:
-        """Return the linearization of the robot in a pose, with undeformed links."""
+        """Return the linearization of the robot in a pose, with undeformed links.
+
+        Raises:
+            ParameterError: no link is flexible.
+            ModelError: the links buckle.
+        """
         if not model.is_flexible:
             raise ParameterError('loaded gives a robot without flexible links')
         names = model.joint_names
@@ -163,7 +168,13 @@ class _Richest:
         rest = np.zeros(model.n)
         straight = np.concatenate([q, rest[len(q) :]])
         M, _, K, _ = linearization(model, straight, rest, rest)
-        return cls(M, (K + K.T) / 2, len(q), places)
+        richest = cls(M, (K + K.T) / 2, len(q), places)
+        if richest._modes({}, False)[0][0] <= 0.0:
+            raise ModelError(
+                f"no stable equilibrium of the straight flexible links of '{clipped(model.name)}' "
+                f'at q = {shown(q.tolist())}: their stiffness does not carry this load'
+            )
+        return richest
 
     def errors(self, wanted: Counts, counts: Counts) -> list[_Compared]:
         """Return the wanted modes with other counts of link modes, and in the reference.
