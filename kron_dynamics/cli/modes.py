@@ -142,13 +142,14 @@ def _run(arguments: argparse.Namespace) -> int:
         found = _over_joint(robot, arguments)
     else:
         found = _over_payload(robot, arguments)
-    if robot.model.is_flexible:
-        _check_mode_counts(robot, arguments)
     print(f'robot    {robot.model.name}, joints {arguments.joints}')
     print('\n'.join(format_map(found)))
     if (found.frequencies < 0).any():
         print('negative: no frequency; minus the rate of growth in 1/s over 2 pi')
     _write_files(found, f'{robot.model.name}, joints {arguments.joints}', arguments)
+    if robot.model.is_flexible:
+        # Last, as it fails for links that buckle when straight, but not bent.
+        _check_mode_counts(robot, arguments)
     return 0
 
 
