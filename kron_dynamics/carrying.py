@@ -24,7 +24,13 @@ from kron_dynamics.messages import clipped, named
 from kron_dynamics.model import RobotModel
 from kron_dynamics.model.findings import Findings
 from kron_dynamics.model.inertia import massless_coordinates
-from kron_dynamics.model.payload import Payload, RigidPayload, look_at_payload, rigid_payload
+from kron_dynamics.model.payload import (
+    Payload,
+    RigidPayload,
+    look_at_payload,
+    rigid_payload,
+    still_payload,
+)
 from kron_dynamics.payload_kernels import PayloadKernels
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
@@ -117,15 +123,19 @@ class CarryingRobot(Robot):
 
     @property  # a lock of its own: all threads must get the same robot
     def rigid(self) -> Robot:
-        """The same robot and payloads with rigid links; itself if no link is flexible."""
+        """The same robot and payloads with rigid links; itself if no link is flexible.
+
+        A payload that moves by bending only is left out: here it stands still.
+        """
         if not self.model.is_flexible:
             return self
         if 'rigid' not in vars(self):
             with self._kernels.setting:
                 if 'rigid' not in vars(self):
                     model = cast('FlexibleModel', self.model).rigid
-                    empty = CarryingRobot(Robot(model, threads=self._threads), *self._links)
-                    vars(self)['rigid'] = empty._carrying(self._payloads)
+                    carriers = [link for link in self._links if can_carry(model, link)]
+                    empty = CarryingRobot(Robot(model, threads=self._threads), *carriers)
+                    vars(self)['rigid'] = empty._carrying(_moved(model, self._payloads))
         stiff: Robot = vars(self)['rigid']
         return stiff
 
@@ -205,7 +215,7 @@ class CarryingRobot(Robot):
         if self.model.is_flexible:
             stiff = self.rigid
             assert isinstance(stiff, CarryingRobot)
-            vars(other)['rigid'] = stiff._carrying(payloads)
+            vars(other)['rigid'] = stiff._carrying(_moved(stiff.model, payloads))
         return other
 
 
@@ -298,9 +308,7 @@ def carrier_of(model: RobotModel, link: str) -> str:
     frames = tree_of(model).frames
     body = frames[link].body
     if body < 0:
-        raise ModelError(
-            f'payload: {named("link", link)} does not move, a mass on it changes nothing'
-        )
+        raise still_payload(link)
     return next(
         name
         for name, frame in frames.items()
@@ -308,6 +316,11 @@ def carrier_of(model: RobotModel, link: str) -> str:
         and not frame.translation.any()
         and (frame.rotation == np.eye(3)).all()
     )
+
+
+def _moved(model: RobotModel, payloads: Mapping[str, RigidPayload]) -> dict[str, RigidPayload]:
+    """Return the payloads, by link, on links that move in a model."""
+    return {link: payload for link, payload in payloads.items() if can_carry(model, link)}
 
 
 def _by_carrier(model: RobotModel, payloads: Mapping[str, RigidPayload]) -> dict[str, FloatArray]:

@@ -197,6 +197,22 @@ def test_wrong_questions_are_refused() -> None:
         check_mode_counts(lambda new: kd.loads(on_hub(1.0)), flexible)
 
 
+def test_links_that_buckle_have_no_modes_to_compare() -> None:
+    """A column carries pi^2/4 EI/l^2 at its tip, where 0.3 of its own weight count, too."""
+    most = np.pi**2 / 4 * 500.0 / LENGTH**2 / (TIP + 0.3 * MASS * LENGTH)
+
+    def column(share: float) -> list[kd.ModelWarning]:
+        gravity = (-share * most, 0.0, 0.0)
+        return check_mode_counts(
+            lambda new: kd.loads(on_hub(0.5), flexible=new, gravity=gravity),
+            described('beam', v=1),
+        )
+
+    column(0.95)
+    with pytest.raises(kd.ModelError, match=r"no stable .* of 'beams' at q = \[0\.0\]: .* load"):
+        column(1.05)
+
+
 def test_the_command_tells_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / 'hub.urdf').write_text(on_hub(0.0002))
     (tmp_path / 'modes.yaml').write_text(

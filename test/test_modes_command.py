@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import csv
+import os
 from pathlib import Path
 
 import numpy as np
@@ -104,6 +105,33 @@ def test_command_swings_a_rigid_robot(
     assert lines[-1].startswith('negative: no frequency')
     assert main(arm_files[:2]) == 1
     assert 'without --flexible all links are rigid' in capsys.readouterr().err
+
+
+def piped(text: str) -> str:
+    """Return the path of a pipe that gives a text once, as a shell's <(...) does."""
+    reading, writing = os.pipe()
+    os.write(writing, text.encode())
+    os.close(writing)
+    return f'/dev/fd/{reading}'
+
+
+@pytest.mark.parametrize('swept', [['--points', '2'], ['--masses', '0:0.5:2']])
+def test_flexible_links_from_a_pipe(
+    arm_files: list[str], capsys: pytest.CaptureFixture[str], swept: list[str]
+) -> None:
+    assert main([*arm_files, *swept]) == 0
+    expected = capsys.readouterr()
+    description = Path(arm_files[-1]).read_text(encoding='utf-8')
+    assert main([*arm_files[:-1], piped(description), *swept]) == 0
+    assert capsys.readouterr() == expected
+    for text, complaint in (
+        ('', ': is empty'),
+        (description.replace('length: 2', 'length: -2'), ": link 'beam': key 'length' is -2"),
+        (description.replace('1.5', '15'), ": flexible link 'beam': its beam has 30 kg"),
+    ):
+        pipe = piped(text)
+        assert main([*arm_files[:-1], pipe, *swept]) == 1
+        assert f'{pipe}{complaint}' in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

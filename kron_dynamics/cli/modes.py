@@ -25,6 +25,7 @@ from kron_dynamics.exceptions import ModelError, ModelWarning, ParameterError
 from kron_dynamics.loading import loads
 from kron_dynamics.messages import shown
 from kron_dynamics.model import read_urdf_file
+from kron_dynamics.model.flexible_description import flexible_content
 from kron_dynamics.modes import (
     ModeMap,
     check_mode_counts,
@@ -128,6 +129,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _run(arguments: argparse.Namespace) -> int:
     # Read once for all payloads: a pipe is empty the second time.
     arguments.text = read_urdf_file(arguments.urdf)
+    if arguments.flexible is not None:
+        arguments.flexible = flexible_content(arguments.flexible)
     robot = _loaded(arguments)
     if not robot.model.is_flexible and arguments.joints == 'held':
         raise ModelError(
@@ -139,13 +142,14 @@ def _run(arguments: argparse.Namespace) -> int:
         found = _over_joint(robot, arguments)
     else:
         found = _over_payload(robot, arguments)
-    if robot.model.is_flexible:
-        _check_mode_counts(robot, arguments)
     print(f'robot    {robot.model.name}, joints {arguments.joints}')
     print('\n'.join(format_map(found)))
     if (found.frequencies < 0).any():
         print('negative: no frequency; minus the rate of growth in 1/s over 2 pi')
     _write_files(found, f'{robot.model.name}, joints {arguments.joints}', arguments)
+    if robot.model.is_flexible:
+        # Last, as it fails for links that buckle when straight, but not bent.
+        _check_mode_counts(robot, arguments)
     return 0
 
 

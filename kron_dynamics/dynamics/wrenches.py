@@ -28,8 +28,9 @@ class Wrench(NamedTuple):
         force: shape (3,), N.
         moment: shape (3,), N m.
         point: where the force acts, in the link's frame, shape (3,), m; None for the mass centre
-            of the link, or of its body if the link has no inertia. On a flexible link it is
-            fixed to the root and ignores bending; name a link attached to the beam instead.
+            of the link, or of its body if the link has no inertia and the body does not bend. On
+            a flexible link it is fixed to the root and ignores bending; name a link attached to
+            the beam instead.
         axes: link in whose axes force and moment are given; None for the link's own.
     """
 

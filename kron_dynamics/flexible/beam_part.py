@@ -16,13 +16,16 @@ from kron_dynamics.messages import listed, named
 from kron_dynamics.model.flexible_description import FlexibleLinkDescription
 from kron_dynamics.model.inertia import rotational_inertia
 from kron_dynamics.model.load import link_body
-from kron_dynamics.model.robot_model import Body
 from kron_dynamics.model.tree import placement
 from kron_dynamics.reproducible import inner, product, symmetric_eigen
 from kron_dynamics.typing import FloatArray
 
 # Tolerance relative to mass, size and length, for the rounding of decimal numbers.
 _ROUNDING = 1e-9
+# The same for numbers with five digits: masses and centres.
+_PRINTED = 1e-4
+# Distance of a body's centre, in lengths of the beam, beyond which it is a rounding and no body.
+_REMOTE = 10.0
 # Tolerance relative to the beam's second moment about its centre, for inertias with two digits.
 _ROUGH = 1e-2
 
@@ -81,9 +84,23 @@ def take_beam(robot: urdf.Robot, description: FlexibleLinkDescription) -> BeamPa
                 f'length: mass_per_length is missing'
             )
         mass = np.full(len(description.stations), body.mass / description.length)
-    beam = BeamPart(description, mass, _move_children(robot, description))
-    missing = _subtract_beam(link, body, beam.inertia, description.axis)
+    whole = Inertia(0.0, np.zeros(3), np.zeros((3, 3)))
+    if body is not None:
+        whole = Inertia(body.mass, body.first_moment, body.second_moment)
+    beam = _fitted(BeamPart(description, mass, _move_children(robot, description)), whole)
+    missing = _subtract_beam(link, whole, beam.inertia, description.axis)
     return beam._replace(missing=missing)
+
+
+def _fitted(beam: BeamPart, whole: Inertia) -> BeamPart:
+    """Return a beam with the mass of its link if the two differ by a rounding only."""
+    own = beam.inertia
+    remainder = whole - own
+    if not _ROUNDING * own.mass < abs(remainder.mass) <= _PRINTED * own.mass:
+        return beam
+    if np.abs(remainder.first).max() < _REMOTE * beam.description.length * remainder.mass:
+        return beam  # a light body of its own
+    return beam._replace(mass_per_length=beam.mass_per_length * (whole.mass / own.mass))
 
 
 def _move_children(robot: urdf.Robot, description: FlexibleLinkDescription) -> dict[str, float]:
@@ -121,8 +138,8 @@ def _move_children(robot: urdf.Robot, description: FlexibleLinkDescription) -> d
     return sections
 
 
-def _subtract_beam(link: urdf.Link, body: Body | None, beam: Inertia, axis: FloatArray) -> float:
-    """Subtract the beam's mass from a link, in place.
+def _subtract_beam(link: urdf.Link, whole: Inertia, beam: Inertia, axis: FloatArray) -> float:
+    """Subtract the beam's mass from a link with the given inertia, in place.
 
     Returns:
         the second moment along the beam by which the beam exceeds the link, kg m^2.
@@ -130,21 +147,19 @@ def _subtract_beam(link: urdf.Link, body: Body | None, beam: Inertia, axis: Floa
     Raises:
         InvalidInertiaError: the beam has more mass or inertia than the link.
     """
-    whole = Inertia(0.0, np.zeros(3), np.zeros((3, 3)))
-    if body is not None:
-        whole = Inertia(body.mass, body.first_moment, body.second_moment)
     remainder = whole - beam
     slack = _ROUNDING * max(whole.mass, beam.mass)
     size = np.sqrt(np.trace(beam.second) / beam.mass)
     mass, center = remainder.mass, np.zeros(3)
     if mass > slack:
         center = remainder.first / mass
-    elif mass < -slack or np.abs(remainder.first).max() > slack * size:
+    elif mass < -slack or np.abs(remainder.first).max() > _PRINTED * beam.mass * size:
         raise InvalidInertiaError(
             f'{named("flexible link", link.name)}: its beam has {beam.mass:g} kg centred at '
             f'{np.round(beam.first / beam.mass, 6).tolist()} m; that is not part of the link, '
             f'which has {whole.mass:g} kg centred at '
             f'{np.round(whole.first / (whole.mass or 1), 6).tolist()} m'
+            + (f': {-mass:.3g} kg less' if mass < -slack else '')
         )
     else:
         mass = 0.0

@@ -47,8 +47,8 @@ class FlexibleBody:
         moments: integral of f f^T dm, shape (N, N).
         pair_stiffness: Q of the elastic energy, shape (n_p, n_p), N/m^3: see `pair_stiffness`.
         sections: sections of the beam by the index of the body attached to it.
-        outline: deflection v and w over the length at k points of the beam per unit of each of
-            the m modal coordinates, shape (2, k, m), 1/m.
+        outline: deflections over the length, and slopes, each in v and w, at k points of the
+            beam per unit of each of the m modal coordinates, shape (2, 2, k, m), 1/m.
     """
 
     link: str

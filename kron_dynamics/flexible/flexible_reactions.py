@@ -22,7 +22,7 @@ from kron_dynamics.flexible.flexible_dynamics import carried_wrenches
 from kron_dynamics.flexible.flexible_model import FlexibleModel
 from kron_dynamics.kinematics.scalars import as_scalars
 from kron_dynamics.kronecker import cross
-from kron_dynamics.messages import named
+from kron_dynamics.messages import listed, named
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
 
@@ -39,11 +39,8 @@ def _flexible_joint_reactions(
     outside = dict[int, BodyWrench]()
     for wrench in wrenches:
         k, force, moment, place = on_body(model, skeleton, q, wrench)
-        if wrench.point is None and wrench.link in model.flexible_link_names:
-            raise ModelError(
-                f'a wrench on {named("flexible link", wrench.link)} has no point, expected one: '
-                'its mass centre is not fixed to its root; on the beam, name a link attached there'
-            )
+        if wrench.point is None:
+            _refuse_bending_centre(model, wrench.link, k)
         if k >= 0:
             acting = BodyWrench(force, moment + cross(place, force))
             outside[k] = outside[k] + acting if k in outside else acting
@@ -56,3 +53,18 @@ def _flexible_joint_reactions(
         own = found.wrenches[k]
         rows[joint.name] = np.concatenate([axes[k] @ own.force, axes[k] @ own.moment])
     return np.array([rows[joint.name] for joint in model.joints])
+
+
+def _refuse_bending_centre(model: FlexibleModel, link: str, k: int) -> None:
+    """Refuse the mass centre of a link on body k as a point if it moves as the link bends."""
+    if link in model.flexible_link_names:
+        raise ModelError(
+            f'a wrench on {named("flexible link", link)} has no point, expected one: its mass '
+            'centre is not fixed to its root; on the beam, name a link attached there'
+        )
+    bending = [flexible.link for flexible in model.flexible_links if flexible.body == k >= 0]
+    if bending and link not in model.skeleton.bodies[k].links:
+        raise ModelError(
+            f'a wrench on {named("link", link)} has no point, expected one: the link has no '
+            f'inertia, and the mass centre of its body moves as {listed(map(repr, bending))} bends'
+        )

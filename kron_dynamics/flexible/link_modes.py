@@ -132,22 +132,22 @@ def section_points(
 
 
 def outline(planes: tuple[PlaneModes, PlaneModes], length: float) -> FloatArray:
-    """Return each mode's deflection over the length at k equidistant points, the tip last.
+    """Return each mode's deflection over the length, and slope, at k equidistant points.
 
     Returns:
-        deflections in v and in w, shape (2, k, m), 1/m for dimensionless shapes, for all m modes,
-        those in the plane of v first.
+        deflections, then slopes, each in v and in w, shape (2, 2, k, m), 1/m for dimensionless
+        shapes, for all m modes, those in the plane of v first; the tip is the last point.
     """
     counts = [len(plane.scale) for plane in planes]
     # Several points per wave of the highest mode.
     points = np.linspace(0.0, length, 4 * max(counts) + 1)[1:]
-    v, w = (plane.shapes(points).T / length for plane in planes)
-    return np.stack(
-        [
-            np.concatenate([v, np.zeros_like(w)], axis=1),
-            np.concatenate([np.zeros_like(v), w], axis=1),
-        ]
-    )
+    found = np.zeros((2, 2, len(points), sum(counts)))
+    for k, (plane, modes) in enumerate(
+        zip(planes, (slice(counts[0]), slice(counts[0], None)), strict=True)
+    ):
+        found[0, k, :, modes] = plane.shapes(points).T / length
+        found[1, k, :, modes] = plane.shapes(points, 1).T
+    return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -28,10 +28,12 @@ from kron_dynamics.flexible.link_modes import (
 from kron_dynamics.flexible.pair_stiffness import pair_stiffness
 from kron_dynamics.kinematics.forward import joint_placements
 from kron_dynamics.messages import clipped, named
+from kron_dynamics.model.entries import file_of
 from kron_dynamics.model.findings import Findings
 from kron_dynamics.model.flexible_description import FlexibleLinkDescription, read_flexible
 from kron_dynamics.model.load import build_model, described_model
 from kron_dynamics.model.options import ModelOptions
+from kron_dynamics.model.payload import refuse_still_payloads
 from kron_dynamics.model.rigid_model import RigidModel
 from kron_dynamics.model.robot_model import read_only
 from kron_dynamics.model.urdf import ParsedUrdf
@@ -67,13 +69,16 @@ def load_flexible_model(
             message names link or joint, and the file of the flexible links if there is one.
     """
     descriptions = read_flexible(flexible)
-    parsed, rigid = described_model(text, findings=findings, **options)
+    parsed, rigid = described_model(
+        text, findings=findings, bending={link.link for link in descriptions}, **options
+    )
     try:
         return _flexible_model(parsed, rigid, descriptions, options)
     except ModelError as error:
-        if isinstance(flexible, Mapping):
+        file = file_of(flexible)
+        if file is None:
             raise
-        raise type(error)(f'{clipped(str(flexible))}: {error}') from error.__cause__
+        raise type(error)(f'{clipped(file)}: {error}') from error.__cause__
 
 
 def _flexible_model(
@@ -89,7 +94,9 @@ def _flexible_model(
         with _numerical_errors_of(description.link):
             beams.append(take_beam(parsed.robot, description))
     sections = frozenset(name for beam in beams for name in beam.sections)
-    skeleton = build_model(parsed._replace(sections=sections), options)
+    parsed = parsed._replace(sections=sections)
+    refuse_still_payloads(parsed)
+    skeleton = build_model(parsed, options)
     carried = _subtree_inertias(skeleton, beams)
     links: list[FlexibleBody] = []
     for beam in beams:

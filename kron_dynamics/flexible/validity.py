@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Limits on the deflection of flexible links, and the check of states against them.
 
-Positions and rotations of a bent link are correct to third order of its deflection, its elastic
-energy to fourth. At a deflection of 5 % of the length the error of a frequency is about 0.01 %, at
-30 % about 1 %, and it grows quickly from there.
+Positions and rotations of a bent link are correct to third order of its slope, its elastic energy
+to fourth. In the first mode, with a slope of about 1.5 times the deflection over the length, the
+error of a frequency is about 0.01 % at a deflection of 5 %, about 1 % at 30 %, and grows quickly
+from there. Higher modes are steeper, the fifth ten times: the slope has limits of its own.
 """
 
 from __future__ import annotations
@@ -26,6 +27,12 @@ WARNED_DEFLECTION = 0.05
 LARGEST_DEFLECTION = 0.3
 """Deflection over length above which states are refused with an error."""
 
+WARNED_SLOPE = 0.15
+"""Slope of a bent link above which a warning is given."""
+
+LARGEST_SLOPE = 0.8
+"""Slope above which states are refused with an error; the tangent has none above 1."""
+
 
 class Deflection(NamedTuple):
     """Deflection of a flexible link.
@@ -34,11 +41,13 @@ class Deflection(NamedTuple):
         link: name of the link.
         length: length of its beam, m.
         share: largest transverse deflection of a section over the length, dimensionless.
+        slope: largest slope of a section, dimensionless.
     """
 
     link: str
     length: float
     share: float
+    slope: float
 
     def __str__(self) -> str:
         return (
@@ -52,7 +61,7 @@ def deflections(model: RobotModel, q: ArrayLike) -> list[Deflection]:
     Args:
         model: the robot.
         q: coordinates, shape (n,), rad or m; for a batch, shape (N, n), the largest deflection of
-            each link is returned.
+            each link, and the largest slope, are returned.
     """
     tree = getattr(model, 'tree', model)  # the spanning tree of a robot with closed loops
     if not isinstance(tree, FlexibleModel):
@@ -62,9 +71,9 @@ def deflections(model: RobotModel, q: ArrayLike) -> list[Deflection]:
     fewer = tree.n - model.n  # closed loops have fewer joint coordinates than their tree
     for link in tree.flexible_links:
         first, end = link.coordinates[0] - fewer, link.coordinates[-1] + 1 - fewer
-        across = link.outline @ coordinates[..., first:end].T
-        share = float(np.hypot(*across).max(initial=0.0))
-        found.append(Deflection(link.link, link.length, share))
+        across, slopes = link.outline @ coordinates[..., first:end].T
+        share, slope = (float(np.hypot(*each).max(initial=0.0)) for each in (across, slopes))
+        found.append(Deflection(link.link, link.length, share, slope))
     return found
 
 
@@ -87,24 +96,38 @@ class DeflectionCheck:
             stacklevel: as in `warnings.warn`; 2 attributes the warning to the caller.
 
         Raises:
-            ModelError: the deflection of a link is more than `LARGEST_DEFLECTION`.
+            ModelError: the deflection of a link is more than `LARGEST_DEFLECTION`, or its slope
+                more than `LARGEST_SLOPE`.
         """
         for bent in deflections(model, q):
             if bent.share > LARGEST_DEFLECTION:
                 raise ModelError(f'{_named(bent)} {bent}, expected at most {limit(bent)}')
-            if bent.share > WARNED_DEFLECTION and bent.link not in self._known:
-                self._known.add(bent.link)
-                warnings.warn(
-                    ModelWarning(
-                        'large_deflection',
-                        _named(bent),
-                        f'{bent} of {bent.length:g} m, and from {_percent(WARNED_DEFLECTION)} on '
-                        f'results lose digits',
-                        f'see docs/flexible-links.md for how many; beyond '
-                        f'{_percent(LARGEST_DEFLECTION)} there are no results',
-                    ),
-                    stacklevel=stacklevel,
+            if bent.slope > LARGEST_SLOPE:
+                raise ModelError(
+                    f'{_named(bent)} bends to a slope of {bent.slope:.3g}, expected at most '
+                    f'{LARGEST_SLOPE:g}'
                 )
+            if bent.link not in self._known and (warning := _large(bent)) is not None:
+                self._known.add(bent.link)
+                warnings.warn(warning, stacklevel=stacklevel)
+
+
+def _large(bent: Deflection) -> ModelWarning | None:
+    """Return the warning about a large deflection or slope; None if both are small."""
+    if bent.share > WARNED_DEFLECTION:
+        found, warned = f'{bent} of {bent.length:g} m', _percent(WARNED_DEFLECTION)
+        largest = _percent(LARGEST_DEFLECTION)
+    elif bent.slope > WARNED_SLOPE:
+        found, warned = f'bends to a slope of {bent.slope:.3g}', f'{WARNED_SLOPE:g}'
+        largest = f'{LARGEST_SLOPE:g}'
+    else:
+        return None
+    return ModelWarning(
+        'large_deflection',
+        _named(bent),
+        f'{found}, and from {warned} on results lose digits',
+        f'see docs/flexible-links.md for how many; beyond {largest} there are no results',
+    )
 
 
 def limit(bent: Deflection) -> str:

@@ -9,43 +9,49 @@ E int y^2 dA for v and E int z^2 dA for w.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from typing import NamedTuple
 
 import numpy as np
 
+from kron_dynamics.model.beam_shapes import DIMENSIONS, CrossSections, cross_sections
 from kron_dynamics.model.entries import POSITIVE, Entries
 from kron_dynamics.model.robot_model import read_only
-from kron_dynamics.reproducible import power
 from kron_dynamics.typing import FloatArray
 
 PLANES = ('v', 'w')
-_DIMENSIONS = {
-    'rectangle': ('width', 'height'),
-    'box': ('width', 'height', 'wall'),
-    'circle': ('diameter',),
-    'tube': ('diameter', 'wall'),
-}
+# Limit of stations along a beam; modes and integrals take time in proportion to them.
+MOST_STATIONS = 1000
 
 
-def beam_properties(
-    link: Entries, count: int, planes: Collection[str]
-) -> tuple[FloatArray | None, dict[str, FloatArray]]:
-    """Return mass per length and bending stiffness of a described beam at its stations.
+class BeamTable(NamedTuple):
+    """Mass and stiffness along a beam, linear between its stations.
+
+    Attributes:
+        stations: distances from the root, shape (k,), m.
+        mass_per_length: rho A, shape (k,), kg/m; None if it is left out.
+        bending_stiffness: E I by plane, each of shape (k,), N m^2.
+    """
+
+    stations: FloatArray
+    mass_per_length: FloatArray | None
+    bending_stiffness: dict[str, FloatArray]
+
+
+def beam_properties(link: Entries, stations: FloatArray, planes: Collection[str]) -> BeamTable:
+    """Return mass per length and bending stiffness of a described beam.
 
     They are given as `mass_per_length` and `bending_stiffness`, or by `section` and `material`.
+    Where the dimensions of a section vary, the table has more stations than the description.
 
     Args:
         link: entries of the link.
-        count: number of stations.
+        stations: distances from the root at which lists are given, shape (k,), m.
         planes: the planes that need a stiffness, of 'v' and 'w'.
-
-    Returns:
-        rho A, shape (count,), kg/m, or None if it is left out; E I by plane, each of shape
-        (count,), N m^2.
 
     Raises:
         ModelError: an entry is wrong, missing, or given both ways.
     """
-    given = link.values
+    given, count = link.values, len(stations)
     if 'section' not in given:
         if 'material' in given:
             raise link.error('material', "needs 'section'")
@@ -54,7 +60,8 @@ def beam_properties(
         mass = None
         if 'mass_per_length' in given:
             mass = link.spread('mass_per_length', count, POSITIVE)
-        return mass, _by_plane(link, 'bending_stiffness', count, planes)
+        stiffness = _by_plane(link, 'bending_stiffness', count, planes)
+        return BeamTable(stations, mass, stiffness)
     for key in ('bending_stiffness', 'mass_per_length'):
         if key in given:
             raise link.error(key, "is given beside 'section', expected one of the two")
@@ -63,14 +70,16 @@ def beam_properties(
     young = material.number('young', POSITIVE)
     with_area = 'density' in material.values
     with np.errstate(over='ignore', invalid='ignore'):
-        area, moments = _section(section, count, planes, with_area)
-        stiffness = {plane: read_only(young * moments[plane]) for plane in planes}
-        mass = read_only(material.number('density', POSITIVE) * area) if with_area else None
+        found = _section(section, stations, planes, with_area)
+        stiffness = {plane: read_only(young * found.moments[plane]) for plane in planes}
+        mass = None
+        if with_area:
+            mass = read_only(material.number('density', POSITIVE) * found.area)
     for name, values in [('mass', mass), *(('stiffness', stiffness[plane]) for plane in planes)]:
         # With a very thin wall, outline minus hollow is lost to rounding.
         if values is not None and not ((values > 0) & np.isfinite(values)).all():
             raise link.error('section', f'gives a {name} that is {values.tolist()}')
-    return mass, stiffness
+    return BeamTable(read_only(found.stations), mass, stiffness)
 
 
 def _by_plane(
@@ -87,42 +96,24 @@ def _by_plane(
 
 
 def _section(
-    section: Entries, count: int, planes: Collection[str], with_area: bool
-) -> tuple[FloatArray, dict[str, FloatArray]]:
-    """Return the area, m^2, and the second moments of area by plane, m^4.
+    section: Entries, stations: FloatArray, planes: Collection[str], with_area: bool
+) -> CrossSections:
+    """Return the cross-sections of a described section, at the given stations or at more.
 
     The area may be missing if it is not needed; it is then 0.
     """
+    count = len(stations)
     if 'shape' not in section.values:
         section.allow('shape', 'area', 'second_moment')
         needs_area = with_area or 'area' in section.values
         area = section.spread('area', count, POSITIVE) if needs_area else np.zeros(count)
-        return area, _by_plane(section, 'second_moment', count, planes)
+        return CrossSections(stations, area, _by_plane(section, 'second_moment', count, planes))
     shape = section.values['shape']
-    if not isinstance(shape, str) or shape not in _DIMENSIONS:
-        raise section.wrong('shape', f'one of {", ".join(_DIMENSIONS)}')
-    section.allow('shape', *_DIMENSIONS[shape])
-    size = {key: section.spread(key, count, POSITIVE) for key in _DIMENSIONS[shape]}
-    outline = [values for key, values in size.items() if key != 'wall']
-    solid = _disc if 'diameter' in size else _rectangle
-    area, *moments = solid(*outline)
-    if 'wall' in size:
-        if not (2 * size['wall'] < np.minimum.reduce(outline)).all():
-            raise section.wrong(
-                'wall', f'less than half of {" and ".join(_DIMENSIONS[shape][:-1])}'
-            )
-        inner_area, *inner_moments = solid(*(edge - 2 * size['wall'] for edge in outline))
-        area = area - inner_area
-        moments = [outer - inner for outer, inner in zip(moments, inner_moments, strict=True)]
-    return area, dict(zip(PLANES, moments, strict=True))
-
-
-def _rectangle(width: FloatArray, height: FloatArray) -> list[FloatArray]:
-    """Return area, int y^2 dA and int z^2 dA; the width is along y, the height along z."""
-    return [width * height, power(width, 3) * height / 12, width * power(height, 3) / 12]
-
-
-def _disc(diameter: FloatArray) -> list[FloatArray]:
-    """Return area, int y^2 dA and int z^2 dA."""
-    moment = np.pi * power(diameter, 4) / 64
-    return [np.pi * diameter**2 / 4, moment, moment]
+    if not isinstance(shape, str) or shape not in DIMENSIONS:
+        raise section.wrong('shape', f'one of {", ".join(DIMENSIONS)}')
+    section.allow('shape', *DIMENSIONS[shape])
+    sizes = {key: section.spread(key, count, POSITIVE) for key in DIMENSIONS[shape]}
+    outline = [values for key, values in sizes.items() if key != 'wall']
+    if 'wall' in sizes and not (2 * sizes['wall'] < np.minimum.reduce(outline)).all():
+        raise section.wrong('wall', f'less than half of {" and ".join(DIMENSIONS[shape][:-1])}')
+    return cross_sections(stations, sizes, MOST_STATIONS)

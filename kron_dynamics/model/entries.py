@@ -249,6 +249,22 @@ class Entries:
         return read_only(np.full(count, self.number(key, kind)))
 
 
+class FileContent(dict[str, object]):
+    """The mapping that a file holds, for several uses of a file that can be read once: a pipe."""
+
+    def __init__(self, file: str, values: Mapping[str, object]) -> None:
+        """Start with the values; messages name the file."""
+        super().__init__(values)
+        self.file = file
+
+
+def file_of(source: str | Path | Mapping[str, object]) -> str | None:
+    """Return the file of a description for messages; None if it is only a mapping."""
+    if isinstance(source, FileContent):
+        return source.file
+    return None if isinstance(source, Mapping) else str(source)
+
+
 def read_description(
     source: str | Path | Mapping[str, object], title: str, content: str, *others: str
 ) -> tuple[Entries, Entries]:
@@ -278,7 +294,7 @@ def read_document(source: str | Path | Mapping[str, object], title: str) -> tupl
         ModelError: the source is neither, or cannot be read.
     """
     if isinstance(source, Mapping):
-        return title, source
+        return file_of(source) or title, source
     if isinstance(source, (str, Path)):
         return str(source), read_yaml(Path(source))
     raise ModelError(f'{title} is {shown(source)}, expected a path or a mapping')
@@ -299,7 +315,8 @@ def described_entries(
         ModelError: there is another key; the content is missing, empty or not a mapping.
     """
     if not isinstance(found, Mapping):
-        raise ModelError(f"{place}: holds {shown(found)}, expected a mapping '{content}'")
+        what = 'is empty' if found is None else f'holds {shown(found)}'
+        raise ModelError(f"{place}: {what}, expected a mapping '{content}'")
     document = Entries(place, '', found)
     document.allow(content, *others)
     entries = document.below(content)

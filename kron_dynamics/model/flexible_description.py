@@ -13,14 +13,15 @@ import numpy as np
 
 from kron_dynamics.exceptions import ModelError
 from kron_dynamics.messages import named, shown
-from kron_dynamics.model.beam_properties import PLANES, beam_properties
-from kron_dynamics.model.entries import Entries, Kind, read_description
+from kron_dynamics.model.beam_properties import MOST_STATIONS, PLANES, beam_properties
+from kron_dynamics.model.entries import Entries, FileContent, Kind, read_description
 from kron_dynamics.model.robot_model import read_only
 from kron_dynamics.reproducible import inner, norm
 from kron_dynamics.typing import FloatArray
 
 _MODE_SHAPES = ('loaded', 'clamped_free')
 _DAMPINGS = ('modal', 'stiffness_proportional')
+_TITLE, _CONTENT = 'flexible description', 'flexible_links'
 _KEYS = (
     'length',
     'axis',
@@ -44,7 +45,6 @@ _ALONG = 1e-6
 _LENGTH = Kind('number from 1e-6 to 1e6', lambda value: 1e-6 <= value <= 1e6)
 # Limit of modes per plane: far more than a beam model is valid for; bounds the computing time.
 MOST_MODES = 20
-_MOST_STATIONS = 1000
 _DAMPING = Kind('number from 0 to less than 1', lambda value: 0 <= value < 1)
 
 
@@ -61,8 +61,9 @@ class FlexibleLinkDescription:
         axis: direction of the beam from its root, unit vector, shape (3,), link axes.
         lateral: direction of v, unit vector orthogonal to the axis, shape (3,), link axes.
         origin: root of the beam, shape (3,), link frame, m.
-        stations: distances from the root at which mass and stiffness are given, from 0 to the
-            length, with linear interpolation between, shape (k,) with k >= 2, m.
+        stations: distances from the root of the values of mass and stiffness, from 0 to the
+            length, with linear interpolation between, shape (k,) with k >= 2, m; those of the
+            file, and more where the dimensions of a section vary.
         mass_per_length: at the stations, shape (k,), kg/m; None distributes the mass of the
             URDF's link uniformly.
         bending_stiffness: E I at the stations by plane, each of shape (k,), N m^2.
@@ -107,8 +108,20 @@ def read_flexible(
         ModelError: the file cannot be read or is not YAML, or an entry is unknown, missing or
             wrong; the message names file, link and key.
     """
-    _, links = read_description(source, 'flexible description', 'flexible_links')
+    _, links = read_description(source, _TITLE, _CONTENT)
     return tuple(_read_link(links, name) for name in links.values)
+
+
+def flexible_content(source: str | Path | Mapping[str, object]) -> Mapping[str, object]:
+    """Return the mapping of a description, read once for several uses; a mapping is returned.
+
+    Raises:
+        ModelError: the file cannot be read, or does not hold flexible links.
+    """
+    if isinstance(source, Mapping):
+        return source
+    document, _ = read_description(source, _TITLE, _CONTENT)
+    return FileContent(document.where, document.values)
 
 
 def _read_link(links: Entries, name: str) -> FlexibleLinkDescription:
@@ -117,18 +130,17 @@ def _read_link(links: Entries, name: str) -> FlexibleLinkDescription:
     length = link.number('length', _LENGTH)
     axis, lateral = _directions(link)
     modes = _modes(link)
-    stations = _stations(link, length)
     damping = _one_of(link, 'damping', _DAMPINGS)
-    mass, stiffness = beam_properties(link, len(stations), modes)
+    beam = beam_properties(link, _stations(link, length), modes)
     return FlexibleLinkDescription(
         link=name,
         length=length,
         axis=axis,
         lateral=lateral,
         origin=link.vector('origin', 3) if 'origin' in link.values else read_only(np.zeros(3)),
-        stations=stations,
-        mass_per_length=mass,
-        bending_stiffness=MappingProxyType(stiffness),
+        stations=beam.stations,
+        mass_per_length=beam.mass_per_length,
+        bending_stiffness=MappingProxyType(beam.bending_stiffness),
         modes=MappingProxyType(modes),
         damping_ratio=MappingProxyType(_damping_ratio(link, modes, damping)),
         damping=damping,
@@ -193,8 +205,8 @@ def _stations(link: Entries, length: float) -> FloatArray:
     if 'stations' not in link.values:
         return read_only([0.0, length])
     x = link.vector('stations')
-    if len(x) > _MOST_STATIONS:
-        raise link.error('stations', f'has {len(x)} numbers, expected at most {_MOST_STATIONS}')
+    if len(x) > MOST_STATIONS:
+        raise link.error('stations', f'has {len(x)} numbers, expected at most {MOST_STATIONS}')
     if len(x) < 2 or x[0] != 0 or x[-1] != length or not (np.diff(x) > 0).all():
         raise link.wrong('stations', f'increasing numbers from 0 to the length {length}')
     return x

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -77,9 +77,16 @@ def load_model(
 
 
 def described_model(
-    text: str, *, findings: Findings | None = None, **options: Unpack[ModelOptions]
+    text: str,
+    *,
+    findings: Findings | None = None,
+    bending: Collection[str] = (),
+    **options: Unpack[ModelOptions],
 ) -> tuple[ParsedUrdf, RigidModel]:
-    """Return the parsed URDF text and the model that it describes; see `load_model`."""
+    """Return the parsed URDF text and the rigid model that it describes; see `load_model`.
+
+    Links named in `bending` will be flexible.
+    """
     if findings is None:
         findings = Findings(options.get('strict', False), options.get('allow', ()))
     parsed = parse_urdf(text, findings)
@@ -87,9 +94,9 @@ def described_model(
     settle_kinds(parsed.robot, root, options.get('hold_base', False), findings)
     rotors = moving_rotors(parsed.armature, parsed.robot.joints, findings)
     parsed = parsed._replace(armature=rotors)
-    parsed = with_payloads(parsed, options.get('payload') or {})
+    parsed = with_payloads(parsed, options.get('payload') or {}, bending)
     model = build_model(parsed, options, findings)
-    look_at_inertias(model, parsed, findings)
+    look_at_inertias(model, parsed, findings, bending)
     look_at_magnitudes(model, parsed, findings)
     _look_at_gravity(model, parsed, findings)
     return parsed, replace(model, warnings=findings.finish())
@@ -246,17 +253,21 @@ def link_body(link: urdf.Link) -> Body | None:
     return Body(float(link.inertial.mass), center, read_only(tensor))
 
 
-def look_at_inertias(model: RigidModel, parsed: ParsedUrdf, findings: Findings) -> None:
+def look_at_inertias(
+    model: RigidModel, parsed: ParsedUrdf, findings: Findings, bending: Collection[str] = ()
+) -> None:
     """Look for inconsistent masses and inertias, and for joints that move no mass."""
     root = parsed.robot.link_map[model.root_link]
-    if root.inertial is not None and root.inertial.mass:
+    still = root.name not in bending
+    if still and root.inertial is not None and root.inertial.mass:
         findings.warn(
             'root_inertia',
             named('link', root.name),
             f'it is the root, which stands still: its {root.inertial.mass:g} kg have no effect',
             'nothing needs to be done if the base is fixed',
         )
-    check_inertias([link for link in parsed.robot.links if link is not root], findings)
+    links = [link for link in parsed.robot.links if link is not root or not still]
+    check_inertias(links, findings)
     moving = {name for name, frame in model.frames.items() if frame.body >= 0}
     look_for_missing_masses([link for link in parsed.robot.links if link.name in moving], findings)
     findings.settle()

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -27,6 +27,8 @@ _SYMMETRIC = 1e-6
 # Largest plausible distance of a payload's centre of mass from its link, and radius of gyration,
 # in multiples of the robot's reach; numbers in mm are a thousand times too large.
 _FAR = 10.0
+# Suffix of the names of the links that payloads become.
+_PAYLOAD = '/payload'
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,8 +119,8 @@ def look_at_payload(
         payload: the payload.
         findings: collects warnings.
     """
-    check_inertias([_as_link(f'{link}/payload', payload)], findings)
-    reach, subject = reach_of(model), named('link', f'{link}/payload')
+    check_inertias([_as_link(f'{link}{_PAYLOAD}', payload)], findings)
+    reach, subject = reach_of(model), named('link', f'{link}{_PAYLOAD}')
     off = float(np.linalg.norm(payload.center_of_mass))
     if off > _FAR * reach > 0:
         findings.warn(
@@ -146,7 +148,9 @@ def _as_link(name: str, payload: RigidPayload) -> urdf.Link:
     return urdf.Link(name=name, inertial=urdf.Inertial(mass=payload.mass, inertia=inertia))
 
 
-def with_payloads(parsed: ParsedUrdf, payload: Mapping[str, Payload]) -> ParsedUrdf:
+def with_payloads(
+    parsed: ParsedUrdf, payload: Mapping[str, Payload], bending: Collection[str] = ()
+) -> ParsedUrdf:
     """Return a URDF with payloads fixed to some of its links.
 
     Each payload becomes an additional link, fixed to the link that carries it. It is therefore
@@ -156,6 +160,8 @@ def with_payloads(parsed: ParsedUrdf, payload: Mapping[str, Payload]) -> ParsedU
         parsed: the URDF, which is changed.
         payload: payloads by link name: a mass at the link's origin, kg; (mass, position in the
             link's frame, shape (3,), m); or a `RigidPayload`.
+        bending: names of flexible links. What is fixed to them may move: when the links have been
+            divided into sections, `refuse_still_payloads` tells.
 
     Raises:
         ModelError: a link is unknown or does not move, or a number is not finite; the message
@@ -164,10 +170,7 @@ def with_payloads(parsed: ParsedUrdf, payload: Mapping[str, Payload]) -> ParsedU
     """
     if not payload:
         return parsed
-    robot = parsed.robot
-    moving = {find_root(robot): False}
-    for joint, link in walk(robot, find_root(robot)):
-        moving[link.name] = moving[joint.parent] or joint.type != 'fixed'
+    robot, moving = parsed.robot, _moving_links(parsed, bending)
     names = set()
     for link, value in payload.items():
         if link not in moving:
@@ -176,9 +179,9 @@ def with_payloads(parsed: ParsedUrdf, payload: Mapping[str, Payload]) -> ParsedU
                 f'{listed(moving)}'
             )
         if not moving[link]:
-            raise ModelError(f"payload: link '{link}' does not move, a mass on it changes nothing")
+            raise still_payload(link)
         body = rigid_payload(link, value)
-        name = f'{link}/payload'
+        name = f'{link}{_PAYLOAD}'
         robot.add_link(_as_link(name, body))
         origin = urdf.Pose(xyz=body.center_of_mass.tolist())
         robot.add_joint(
@@ -186,6 +189,35 @@ def with_payloads(parsed: ParsedUrdf, payload: Mapping[str, Payload]) -> ParsedU
         )
         names.add(name)
     return parsed._replace(payloads=frozenset(names))
+
+
+def refuse_still_payloads(parsed: ParsedUrdf) -> None:
+    """Refuse payloads that neither a joint nor a section of a flexible link moves.
+
+    Raises:
+        ModelError: there is one; the message names its link.
+    """
+    moving = _moving_links(parsed)
+    for name in sorted(parsed.payloads):
+        if not moving[name]:
+            raise still_payload(name.removesuffix(_PAYLOAD))
+
+
+def still_payload(link: str) -> ModelError:
+    """Return the error for a payload on a link that does not move."""
+    return ModelError(
+        f'payload: {named("link", link)} does not move, a mass on it changes nothing'
+    )
+
+
+def _moving_links(parsed: ParsedUrdf, bending: Collection[str] = ()) -> dict[str, bool]:
+    """Return by name of the link whether a joint, a section or a flexible link moves it."""
+    root = find_root(parsed.robot)
+    moving = {root: root in bending}
+    for joint, link in walk(parsed.robot, root):
+        moves = joint.type != 'fixed' or joint.name in parsed.sections or link.name in bending
+        moving[link.name] = moving[joint.parent] or moves
+    return moving
 
 
 def _mass_and_place(link: str, value: Any) -> tuple[float, FloatArray]:

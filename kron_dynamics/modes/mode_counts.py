@@ -17,12 +17,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kron_dynamics.dynamics import linearization
-from kron_dynamics.exceptions import ModelWarning, ParameterError
-from kron_dynamics.messages import named
+from kron_dynamics.exceptions import ModelError, ModelWarning, ParameterError
+from kron_dynamics.messages import clipped, named, shown
 from kron_dynamics.model import RobotModel
 from kron_dynamics.model.beam_properties import PLANES
-from kron_dynamics.model.entries import read_yaml
-from kron_dynamics.model.flexible_description import MOST_MODES, read_flexible
+from kron_dynamics.model.flexible_description import (
+    MOST_MODES,
+    flexible_content,
+    read_flexible,
+)
 from kron_dynamics.modes.mode_map import pose
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
@@ -64,9 +67,9 @@ def check_mode_counts(
 ) -> list[ModelWarning]:
     """Return warnings about links with too few modes; empty if all have enough.
 
-    The frequencies of the robot, with joints held and with joints free, are compared with those
-    of the same robot with three more modes in each plane of its links, at most 20 (planes with 20
-    are not checked), about undeformed links. It costs one load and one uncompiled linearization.
+    The frequencies, with joints held and with joints free, are compared with those of the same
+    robot with three more modes in each plane of its links, at most 20 (planes with 20 are not
+    checked), about undeformed links. It costs one load and one uncompiled linearization.
 
     The highest mode of a plane is always the least accurate, so only the first vibrations of each
     plane are compared: the first of them may need two modes, the first two three.
@@ -86,20 +89,21 @@ def check_mode_counts(
     Raises:
         ParameterError: the robot has no such joint or no flexible links, or `vibrations` or the
             tolerance is not positive.
-        ModelError: the description is unusable.
+        ModelError: the description is unusable, or the links buckle when held straight.
     """
     if not tolerance > 0:
         raise ParameterError(f'tolerance is {tolerance:g}, expected a positive number')
     if vibrations < 1:
         raise ParameterError(f'vibrations is {vibrations}, expected 1 or more')
+    content = flexible_content(flexible)
     given = {
         (link.link, plane): count
-        for link in read_flexible(flexible)
+        for link in read_flexible(content)
         for plane, count in link.modes.items()
     }
     wanted = {place: min(count, vibrations) for place, count in given.items()}
     most = {place: min(count + _MORE, MOST_MODES) for place, count in given.items()}
-    model = loaded(_with_modes(flexible, most)).model
+    model = loaded(_with_modes(content, most)).model
     richest = _Richest.of(model, pose(model, at), most)
     needed = dict(given)
     while _excess(richest.errors(wanted, needed), tolerance) > 0 and needed != most:
@@ -108,11 +112,10 @@ def check_mode_counts(
             key=lambda counts: _excess(richest.errors(wanted, counts), tolerance),
         )
     found = []
-    for (link, plane), count in needed.items():
-        if count != (had := given[link, plane]):
-            alone = {**most, (link, plane): had}
-            worst = max(richest.errors(wanted, alone), key=lambda compared: compared.error)
-            found.append(_too_few(link, plane, had, count, worst))
+    for place, count in needed.items():
+        if count != (had := given[place]):
+            compared = richest.errors(wanted, {**most, place: had})
+            found.append(_too_few(*place, had, count, max(compared, key=lambda one: one.error)))
     return found
 
 
@@ -149,7 +152,12 @@ class _Richest:
 
     @classmethod
     def of(cls, model: RobotModel, q: FloatArray, counts: Counts) -> _Richest:
-        """Return the linearization of the robot in a pose, with undeformed links."""
+        """Return the linearization of the robot in a pose, with undeformed links.
+
+        Raises:
+            ParameterError: no link is flexible.
+            ModelError: the links buckle.
+        """
         if not model.is_flexible:
             raise ParameterError('loaded gives a robot without flexible links')
         names = model.joint_names
@@ -160,7 +168,13 @@ class _Richest:
         rest = np.zeros(model.n)
         straight = np.concatenate([q, rest[len(q) :]])
         M, _, K, _ = linearization(model, straight, rest, rest)
-        return cls(M, (K + K.T) / 2, len(q), places)
+        richest = cls(M, (K + K.T) / 2, len(q), places)
+        if richest._modes({}, False)[0][0] <= 0.0:
+            raise ModelError(
+                f"no stable equilibrium of the straight flexible links of '{clipped(model.name)}' "
+                f'at q = {shown(q.tolist())}: their stiffness does not carry this load'
+            )
+        return richest
 
     def errors(self, wanted: Counts, counts: Counts) -> list[_Compared]:
         """Return the wanted modes with other counts of link modes, and in the reference.
@@ -223,10 +237,9 @@ def _with_one_more(counts: Counts, most: Counts) -> Iterator[dict[tuple[str, str
 
 
 def _with_modes(
-    flexible: str | Path | Mapping[str, object], counts: Counts
+    document: Mapping[str, Any], counts: Counts
 ) -> dict[str, dict[str, dict[str, object]]]:
     """Return a valid description with other numbers of modes and without damping."""
-    document: Any = flexible if isinstance(flexible, Mapping) else read_yaml(Path(flexible))
     links = {}
     for link, entries in document['flexible_links'].items():
         links[link] = {k: v for k, v in entries.items() if k not in ('damping_ratio', 'damping')}

@@ -70,10 +70,20 @@ def _link(link: FlexibleBody, model: FlexibleModel, parameters: Parameters) -> F
             link.pair_stiffness, 'r', name, [x.removeprefix('G') for x in products], parameters
         ),
         sections={
-            k: _station(at, moved_link(model.skeleton, k, model.rigid.frames), parameters)
-            for k, at in link.sections.items()
+            k: _station(at, _mounted(model, k), parameters) for k, at in link.sections.items()
         },
     )
+
+
+def _mounted(model: FlexibleModel, section: int) -> str:
+    """Return the link that is mounted on a section, fixed or else by its first joint.
+
+    A section that carries only a payload has none; its own name is returned.
+    """
+    skeleton, links = model.skeleton, model.rigid.frames
+    bodies = [section, *(k for k, joint in skeleton.outward() if joint.parent == section)]
+    owners = [moved_link(skeleton, k, links) for k in bodies]
+    return next((owner for owner in owners if owner in links), owners[0])
 
 
 def _plane(plane: PlaneModes, letter: str, link: str, parameters: Parameters) -> PlaneModes:

@@ -13,6 +13,7 @@ import pytest
 
 import kron_dynamics as kd
 from kron_dynamics import dynamics
+from kron_dynamics.dynamics.wrenches import Wrench
 from kron_dynamics.equilibrium import quasi_static_equilibrium
 from kron_dynamics.exceptions import InvalidInertiaError, ModelError
 from kron_dynamics.flexible import (
@@ -156,28 +157,24 @@ def test_children_side_by_side_are_as_one() -> None:
     np.testing.assert_allclose(frequencies[1:], [frequencies[0]] * 5, rtol=1e-4)
 
 
-def test_a_link_on_the_base_bends_too(assert_close: Callable[..., None]) -> None:
-    """The pole fixed in the ground, a motor at its top."""
-    text = """<robot name="mast"><link name="pole"><inertial><origin xyz="0 0 1"/>
-    <mass value="3"/><inertia ixx="1.01" iyy="1.01" izz="0.02" ixy="0" ixz="0" iyz="0"/>
-    </inertial></link><joint name="motor" type="continuous"><parent link="pole"/>
-    <child link="arm"/><origin xyz="0 0 2"/><axis xyz="1 0 0"/></joint><link name="arm">
-    <inertial><origin xyz="0 0.4 0"/><mass value="1"/>
-    <inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
-    </robot>"""
-    robot = pole(text)
-    q, qd, qdd = 0.1 * np.arange(9.0).reshape(3, 3)
-    tau = robot.inverse_dynamics(q, qd, qdd)
-    terms = robot.mass_matrix(q) @ qdd + robot.coriolis_matrix(q, qd) @ qd
-    assert_close(terms + robot.gravity_vector(q), tau, 1e-12)
-    h = 1e-6
-    slopes = [
-        (robot.potential_energy(q + h * e) - robot.potential_energy(q - h * e)) / (2 * h)
-        for e in np.eye(3)
-    ]
-    assert_close(robot.gravity_vector(q), slopes, 1e-8)
-    held = robot.linearize(np.zeros(3), np.zeros(3), np.zeros(3))
-    assert held.stiffness[1, 1] > 0
+PLATE = """<link name="plate">{}</link><joint name="bolts" type="fixed"><parent link="pole"/>
+<child link="plate"/><origin xyz="0.3 0 -0.1"/></joint></robot>"""
+
+
+def test_a_wrench_without_a_point_needs_a_mass_centre_of_its_own() -> None:
+    """Beside the beam the rest of the body has a mass centre that means nothing."""
+    still = np.zeros(3)
+    force = Wrench('plate', (0.0, 1.0, 0.0))
+    light = pole(POLE.replace('</robot>', PLATE.format(''))).model
+    with pytest.raises(ModelError, match="wrench on link 'plate' has no point.*no inertia"):
+        dynamics.joint_reactions(light, still, still, still, [force])
+    inertia = '<inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/>'
+    own = f'<inertial><origin xyz="0.2 0 0"/><mass value="1"/>{inertia}</inertial>'
+    heavy = pole(POLE.replace('</robot>', PLATE.format(own))).model
+    for model, wrench in ((light, force._replace(point=(0.2, 0.0, 0.0))), (heavy, force)):
+        pushed = dynamics.joint_reactions(model, still, still, still, [wrench])[0]
+        found = pushed - dynamics.joint_reactions(model, still, still, still)[0]
+        np.testing.assert_allclose(found, [0, -1, 0, -0.1, 0, -0.5], atol=1e-12)
 
 
 @pytest.mark.compiled
@@ -245,18 +242,26 @@ def test_names_that_no_terminal_shows_are_escaped() -> None:
     assert str(caught.value).isprintable()
 
 
-def rod(across: float, about: float) -> FlexibleModel:
+def rod(across: float, about: float, center: float = 1.0, **changes: Any) -> FlexibleModel:
     """A link of 3 kg and 2 m on a hinge, all of it beam, with some moments of inertia."""
     text = f"""<robot name="rod"><link name="base"/>
 <joint name="hinge" type="continuous"><parent link="base"/><child link="beam"/>
   <axis xyz="0.6 -0.8 0"/></joint>
-<link name="beam"><inertial><origin xyz="1 0 0"/><mass value="3"/>
+<link name="beam"><inertial><origin xyz="{center} 0 0"/><mass value="3"/>
   <inertia ixx="{about}" iyy="{across}" izz="{across}" ixy="0" ixz="0" iyz="0"/></inertial>
 </link></robot>"""
-    beam = {'length': 2.0, 'bending_stiffness': 50.0, 'modes': {'v': 1}}
+    beam = {'length': 2.0, 'modes': {'v': 1}, **changes}
+    if 'section' not in beam:
+        beam['bending_stiffness'] = 50.0
     model = kd.loads(text, flexible={'flexible_links': {'beam': beam}}).model
     assert isinstance(model, FlexibleModel)
     return model
+
+
+def mass_of(model: FlexibleModel) -> float:
+    """Mass of bodies and beams."""
+    beams = sum(link.moments[0, 0] for link in model.flexible_links)
+    return float(beams + sum(body.mass for body in model.skeleton.bodies))
 
 
 # m l^2/12 is 1; a rod of radius 0.1 has 0.015 about its axis.
@@ -274,6 +279,45 @@ def test_slender_rods_load_with_the_inertia_of_the_urdf(across: float, about: fl
 def test_a_beam_with_more_inertia_than_its_link_is_refused() -> None:
     with pytest.raises(InvalidInertiaError, match='its beam has more inertia than the link'):
         rod(0.95, 0.0)
+
+
+@pytest.mark.parametrize('more', [-1e-3, -9e-5, -1e-8, 2e-8, 9e-5])
+def test_a_mass_per_length_with_five_digits_is_that_of_the_urdf(more: float) -> None:
+    model = rod(1.0, 0.0, mass_per_length=1.5 * (1 + more))
+    assert mass_of(model) == pytest.approx(3.0, rel=1e-12)
+    whole = dynamics.mass_matrix(model.rigid, np.zeros(1))[0, 0]
+    assert dynamics.mass_matrix(model, np.zeros(2))[0, 0] == pytest.approx(whole, rel=1e-9)
+    # All that moves in the mode is the beam.
+    exact = dynamics.mass_matrix(rod(1.0, 0.0), np.zeros(2))[1, 1]
+    found = dynamics.mass_matrix(model, np.zeros(2))[1, 1]
+    assert found / exact == pytest.approx(1 + min(more, 0.0), abs=1e-4)
+
+
+def test_a_heavier_beam_is_refused_with_the_excess() -> None:
+    with pytest.raises(InvalidInertiaError, match='0.0006 kg less'):
+        rod(1.0, 0.0, mass_per_length=1.5003)
+
+
+@pytest.mark.parametrize('mass', [1.0, 1 + 3e-9, 1 - 3e-9, 1 + 2e-6])
+def test_a_centre_with_five_digits_is_that_of_the_beam(mass: float) -> None:
+    """No body of a few milligrams a hundred metres away makes up for the rounding."""
+    table = [2.0 * mass, mass]
+    model = rod(0.962963, 0.0, 0.88889, mass_per_length=table)
+    assert mass_of(model) == pytest.approx(3.0, rel=1e-12)
+    centers = [np.abs(body.center_of_mass).max() for body in model.skeleton.bodies]
+    assert max(centers) < 2.0
+    with pytest.raises(InvalidInertiaError, match='is not part of the link'):
+        rod(0.962963, 0.0, 0.8895, mass_per_length=table)
+
+
+def test_a_cone_loads_with_the_mass_of_a_cone() -> None:
+    """Integrals of its area, in closed form: volume, centre, and moment about the centre."""
+    volume, center, across = 7 * np.pi / 32, 9 / 14, 3 * 689 / 2940
+    cone = {
+        'section': {'shape': 'circle', 'diameter': [1.0, 0.25]},
+        'material': {'young': 1e4, 'density': 3 / volume},
+    }
+    assert mass_of(rod(across, 0.0, center, **cone)) == pytest.approx(3.0, rel=1e-12)
 
 
 def test_damping_by_mode_or_proportional_to_stiffness() -> None:

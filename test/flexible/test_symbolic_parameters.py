@@ -49,6 +49,25 @@ def test_khangs_closed_forms(geometric: bool) -> None:
         assert sympy.expand(found - sympy.Matrix(expected)) == sympy.zeros(*found.shape)
 
 
+@pytest.mark.filterwarnings('ignore::kron_dynamics.ModelWarning')
+def test_sections_are_named_after_what_is_mounted_on_them() -> None:
+    """Fixed, by a joint, or both: the fixed link then."""
+    text = MANIPULATOR.read_text(encoding='utf-8').replace(
+        '</robot>',
+        '<joint name="turn" type="continuous"><parent link="link_oe"/><child link="wrist"/>'
+        '<origin xyz="0.3 0 0"/></joint><link name="wrist"/>'
+        '<joint name="spin" type="continuous"><parent link="link_oe"/><child link="wheel"/>'
+        '<origin xyz="0.2 0 0"/></joint><link name="wheel"/>'
+        '<joint name="plate" type="fixed"><parent link="link_oe"/><child link="label"/>'
+        '<origin xyz="0.2 0 0"/></joint><link name="label"/></robot>',
+    )
+    robot = kd.loads(text, flexible=DESCRIPTION)
+    names = {str(symbol) for symbol in robot.symbolic.with_parameters('symbolic').values}
+    places = {name for name in names if name.startswith(('x_', 'X_', 'dX_', 'G_'))}
+    owners = {name.removesuffix('_w1w1').removesuffix('_w1').split('_', 1)[1] for name in places}
+    assert owners == {'tip', 'wrist', 'label'}
+
+
 @pytest.mark.parametrize('name', ['stacker_reclaimer', 'flexible_manipulator'])
 def test_numbers_of_the_symbols_give_the_robot_back(name: str, rng: np.random.Generator) -> None:
     """At numbers for the coordinates, so that no more than the parameters are symbols."""

@@ -129,6 +129,35 @@ def test_beyond_the_largest_there_is_no_result() -> None:
             quasi_static_equilibrium(robot(share), [0.0])
 
 
+@pytest.mark.parametrize(('plane', 'other'), [('v', 'w'), ('w', 'v')])
+def test_steep_waves_of_higher_modes_are_small_and_refused(plane: str, other: str) -> None:
+    """The fifth mode of a beam alone is 14 times as steep at its tip as it deflects there."""
+    modes = {'modes': {plane: 5, other: 1}, 'mode_shapes': 'clamped_free'}
+    beam = {'length': LENGTH, 'bending_stiffness': 1e6, **modes}
+    model = uncompiled(TEXT, flexible={'flexible_links': {'beam': beam}}).model
+    place = model.joint_names.index(f'beam/{plane}5')
+    for slope, count in ((0.14, 0), (0.16, 1), (0.79, 1)):
+        q = np.zeros(model.n)
+        q[place] = slope * LENGTH / 14.137 / 2  # the shape is 2 at the tip
+        (bent,) = deflections(model, q)
+        assert bent.slope == pytest.approx(slope, rel=1e-3)
+        assert bent.share == pytest.approx(slope / 14.137, rel=1e-3)
+        with told(count):
+            kd.Robot(model).check_deflections(q)
+    with pytest.raises(kd.ModelError, match=r"'beam' bends to a slope of 0\.8\d+, expected"):
+        kd.Robot(model).check_deflections(1.05 * q)
+
+
+@pytest.mark.parametrize('tip', [0.5, 24.0])
+def test_the_first_mode_is_refused_for_its_deflection(tip: float) -> None:
+    text = TEXT.replace('mass value="24"', f'mass value="{tip}"')
+    beam = {'length': LENGTH, 'bending_stiffness': 1e6, 'modes': {'w': 1}}
+    model = uncompiled(text, flexible={'flexible_links': {'beam': beam}}).model
+    (bent,) = deflections(model, [0.0, 0.05 * LENGTH])
+    assert bent.share == pytest.approx(0.05, rel=1e-6)
+    assert 0.06 < bent.slope < 0.08  # far below the limits of slopes
+
+
 def test_a_boom_of_rubber_is_refused() -> None:
     with resource_path('config', 'stacker_reclaimer_flexible.yaml').open() as file:
         flexible = yaml.safe_load(file)

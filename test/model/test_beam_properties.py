@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from kron_dynamics import ModelError
 from kron_dynamics.model.beam_properties import beam_properties
 from kron_dynamics.model.entries import Entries
+from kron_dynamics.model.flexible_description import read_flexible
 
 YOUNG, DENSITY = 2.1e11, 7850.0
 MATERIAL = {'young': YOUNG, 'density': DENSITY}
@@ -38,7 +39,8 @@ SHAPES: dict[str, tuple[dict[str, Any], Inside]] = {
 def properties(
     entries: Mapping[str, object], count: int = 2, planes: str = 'vw'
 ) -> tuple[Any, dict[str, Any]]:
-    return beam_properties(Entries('f.yaml: link x', '', entries), count, list(planes))
+    stations = np.linspace(0.0, 1.0, count)
+    return beam_properties(Entries('f.yaml: link x', '', entries), stations, list(planes))[1:]
 
 
 @pytest.mark.parametrize('shape', SHAPES)
@@ -71,11 +73,54 @@ def test_section_in_numbers() -> None:
     np.testing.assert_allclose(stiffness['w'], [6.3e6, 6.3e6])
 
 
-def test_section_along_the_beam() -> None:
-    section = {'shape': 'circle', 'diameter': [0.4, 0.2, 0.1]}
-    mass, stiffness = properties({'section': section, 'material': MATERIAL}, count=3)
-    np.testing.assert_allclose(mass[0] / mass, [1, 4, 16])
-    np.testing.assert_allclose(stiffness['w'][0] / stiffness['w'], [1, 16, 256])
+TAPERS: dict[str, dict[str, Any]] = {
+    'rectangle': {'width': [0.4, 0.4, 0.1], 'height': [0.3, 0.2, 0.25]},
+    'box': {'width': 0.3, 'height': [0.5, 0.2, 0.2], 'wall': [0.01, 0.02, 0.01]},
+    'circle': {'diameter': [0.4, 0.2, 0.02]},
+    'tube': {'diameter': [0.1, 0.4, 0.1], 'wall': 0.01},
+}
+
+
+@pytest.mark.parametrize('shape', TAPERS)
+def test_dimensions_are_linear_between_stations(shape: str) -> None:
+    given = [0.0, 1.0, 4.0]
+    link = {
+        'length': 4.0,
+        'stations': given,
+        'section': {'shape': shape, **TAPERS[shape]},
+        'material': MATERIAL,
+        'modes': {'v': 1, 'w': 1},
+    }
+    (beam,) = read_flexible({'flexible_links': {'boom': link}})
+    for x in np.random.default_rng(3).uniform(0.0, 4.0, 20):
+        here = {
+            key: float(np.interp(x, given, np.broadcast_to(value, 3)))
+            for key, value in TAPERS[shape].items()
+        }
+        mass, stiffness = properties({'section': {'shape': shape, **here}, 'material': MATERIAL})
+        assert beam.mass_per_length is not None
+        found = np.interp(x, beam.stations, beam.mass_per_length)
+        np.testing.assert_allclose(found, mass[0], rtol=4e-4)
+        for plane in 'vw':
+            found = np.interp(x, beam.stations, beam.bending_stiffness[plane])
+            np.testing.assert_allclose(found, stiffness[plane][0], rtol=4e-4)
+
+
+def test_a_step_needs_no_further_stations() -> None:
+    section = {'shape': 'circle', 'diameter': [0.4, 0.4, 0.1, 0.1]}
+    link = {'length': 4, 'stations': [0, 1, 1.001, 4], 'section': section, 'material': MATERIAL}
+    (beam,) = read_flexible({'flexible_links': {'boom': {**link, 'modes': {'v': 1}}}})
+    assert beam.stations.tolist() == [0, 1, 1.001, 4]
+
+
+def test_a_rough_outline_stays_within_the_limit_of_stations() -> None:
+    x = np.linspace(0.0, 4.0, 800)
+    section = {'shape': 'circle', 'diameter': list(0.2 + 0.1 * (-1.0) ** np.arange(800))}
+    link = {'length': 4, 'stations': list(x), 'section': section, 'material': MATERIAL}
+    (beam,) = read_flexible({'flexible_links': {'boom': {**link, 'modes': {'v': 1}}}})
+    assert 800 < len(beam.stations) <= 1000
+    assert set(x) <= set(beam.stations)
+    assert np.diff(beam.stations).min() > 0
 
 
 @pytest.mark.parametrize(

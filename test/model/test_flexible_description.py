@@ -216,7 +216,7 @@ def test_what_must_be_given(key: str) -> None:
 @pytest.mark.parametrize(
     ('text', 'words'),
     [
-        ('', ": holds None, expected a mapping 'flexible_links'"),
+        ('', ": is empty, expected a mapping 'flexible_links'"),
         ('- boom', ": holds ['boom'], expected a mapping"),
         ('{}', ": key 'flexible_links' is missing"),
         ('flexible_link: {}', ": key 'flexible_link' is unknown, did you mean 'flexible_links'?"),
