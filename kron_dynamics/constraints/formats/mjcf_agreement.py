@@ -105,4 +105,4 @@ def _reference(bodies: MjcfBodies, model: RobotModel) -> FloatArray:
 
 
 def _rounded(axis: FloatArray) -> list[float]:
-    return (axis.round(3) + 0.0).tolist()
+    return list(map(float, axis.round(3) + 0.0))
