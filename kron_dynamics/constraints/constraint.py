@@ -70,6 +70,10 @@ class Constraint(ABC):
     def units(self) -> tuple[str, ...]:
         """Unit of each condition: 'm', 'rad' or '1'."""
 
+    def units_on(self, model: RobotModel) -> tuple[str, ...]:
+        """Return the unit of each condition, which may depend on the kinds of a model's joints."""
+        return self.units
+
     @property
     def size(self) -> int:
         """Number of conditions."""

@@ -16,14 +16,31 @@ from kron_dynamics.constraints.time_functions import Signal
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
 from kron_dynamics.messages import clipped
+from kron_dynamics.model.joint_kinds import joint_kind
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike
 
 
 def _check_unit(constraint: Coupling | PolynomialCoupling) -> None:
-    if constraint.unit not in ('rad', 'm', '1'):
+    if constraint.unit not in (None, 'rad', 'm', '1'):
         raise ParameterError(
             f"unit of {constraint.name} is {constraint.unit!r}, expected 'rad', 'm', '1'"
+        )
+
+
+def _joint_unit(constraint: Constraint, model: RobotModel, joint: str) -> str:
+    return joint_kind(model.joint_types[constraint.coordinate(model, joint)]).unit('position')
+
+
+def _refuse_other_unit(
+    constraint: Coupling | PolynomialCoupling, model: RobotModel, joint: str
+) -> None:
+    """Refuse a unit other than that of the joint whose position is prescribed."""
+    expected = _joint_unit(constraint, model, joint)
+    if constraint.unit not in (None, '1', expected):
+        raise constraint.refuse(
+            f"has unit '{constraint.unit}', expected '{expected}' or none for joint "
+            f"'{clipped(joint)}'"
         )
 
 
@@ -35,13 +52,14 @@ class Coupling(Constraint):
         name: name in messages and reports.
         ratios: factor of each joint, by joint name: ``{'motor': 1.0, 'wheel': -12.0}``.
         signal: s, a number or a function of time, in the unit of ratio times position.
-        unit: unit of the condition, 'rad', 'm' or '1'.
+        unit: unit of the condition, 'rad', 'm' or '1'; None for that of its joints' positions, or
+            rad if these differ.
     """
 
     name: str
     ratios: Mapping[str, float]
     signal: Signal = field(default=0.0, kw_only=True)
-    unit: str = field(default='rad', kw_only=True)
+    unit: str | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         """Check the ratios."""
@@ -62,13 +80,18 @@ class Coupling(Constraint):
 
     @property
     def units(self) -> tuple[str, ...]:
-        """Unit of the condition."""
-        return (self.unit,)
+        """Unit of the condition, rad if it depends on the model."""
+        return (self.unit or 'rad',)
 
     def check(self, model: RobotModel) -> None:
         """Check that the model has the joints."""
         for joint in self.ratios:
             self.coordinate(model, joint)
+
+    def units_on(self, model: RobotModel) -> tuple[str, ...]:
+        """Return the unit of the condition."""
+        units = {_joint_unit(self, model, joint) for joint in self.ratios}
+        return (min(units),) if self.unit is None and len(units) == 1 else self.units
 
     def geometry(self, model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Geometry:
         """Return f, A, dA/dt and N, shapes (1,), (1, n), (1, n) and (1, 6)."""
@@ -89,7 +112,7 @@ class PolynomialCoupling(Constraint):
         driver: joint whose position is x.
         coefficients: c_0, c_1, ..., in the unit of the joint over the unit of x^k.
         about: offset subtracted from x, rad or m.
-        unit: unit of the condition and of the joint: 'rad', 'm' or '1'.
+        unit: unit of the condition and of the joint: 'rad', 'm' or '1'; None for the joint's.
     """
 
     name: str
@@ -97,7 +120,7 @@ class PolynomialCoupling(Constraint):
     driver: str
     coefficients: tuple[float, ...]
     about: float = field(default=0.0, kw_only=True)
-    unit: str = field(default='rad', kw_only=True)
+    unit: str | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         """Check the joints and numbers."""
@@ -113,13 +136,18 @@ class PolynomialCoupling(Constraint):
 
     @property
     def units(self) -> tuple[str, ...]:
-        """Unit of the condition."""
-        return (self.unit,)
+        """Unit of the condition, rad if it depends on the model."""
+        return (self.unit or 'rad',)
 
     def check(self, model: RobotModel) -> None:
         """Check that the model has the joints."""
         for joint in (self.joint, self.driver):
             self.coordinate(model, joint)
+        _refuse_other_unit(self, model, self.joint)
+
+    def units_on(self, model: RobotModel) -> tuple[str, ...]:
+        """Return the unit of the condition."""
+        return self.units if self.unit else (_joint_unit(self, model, self.joint),)
 
     def geometry(self, model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Geometry:
         """Return f, A, dA/dt and N, shapes (1,), (1, n), (1, n) and (1, 6)."""
@@ -146,9 +174,13 @@ class PrescribedMotion(Coupling):
         signal: position over time, rad or m: a function, or a number for a locked joint.
     """
 
-    def __init__(self, name: str, joint: str, signal: Signal, *, unit: str = 'rad') -> None:
+    def __init__(self, name: str, joint: str, signal: Signal, *, unit: str | None = None) -> None:
         """Prescribe the position of a joint."""
         for key, value in (('name', name), ('signal', signal), ('unit', unit)):
             object.__setattr__(self, key, value)
         object.__setattr__(self, 'ratios', {joint: 1.0})
         self.__post_init__()
+
+    def check(self, model: RobotModel) -> None:
+        """Check that the model has the joint, and that the unit is the joint's."""
+        _refuse_other_unit(self, model, next(iter(self.ratios)))

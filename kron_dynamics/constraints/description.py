@@ -154,9 +154,9 @@ def _polynomial(own: Entries, name: str) -> Constraint:
     )
 
 
-def _unit(own: Entries) -> str:
-    unit = _text(own, 'unit', 'rad')
-    if unit not in _UNITS:
+def _unit(own: Entries) -> str | None:
+    unit = _text(own, 'unit') if 'unit' in own.values else None
+    if unit is not None and unit not in _UNITS:
         raise own.wrong('unit', ', '.join(map(repr, _UNITS)))
     return unit
 

@@ -116,8 +116,9 @@ class RollingWheel(_GroundContact):
         link: the wheel, with its centre at the link's origin.
         radius: m.
         normal: normal of the ground, in base axes.
-        signal: velocity of the ground in its two tangential directions, m/s, or a function of
-            time.
+        signal: velocity of the ground, m/s, or a function of time: along n x e, then along
+            n x (n x e), where n is the normal and e the base axis most across it, the first of
+            several. For the normal z these are +y and -x: ``(0.0, -0.5)`` moves along +x.
     """
 
     radius: float

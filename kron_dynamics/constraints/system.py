@@ -56,7 +56,7 @@ class ConstraintSystem:
             raise ConstraintError(f'several constraints are named {listed(map(repr, twice))}')
         self.model, self.constraints = model, tuple(constraints)
         self.length = characteristic_length(model)
-        units = [unit for c in constraints for unit in c.units]
+        units = [unit for c in constraints for unit in c.units_on(model)]
         self.row_scale = np.array([self.length if unit == 'm' else 1.0 for unit in units])
         slides = [joint_kind(kind).unit('position') == 'm' for kind in model.joint_types]
         self.column_scale = np.where(slides, self.length, 1.0)

@@ -11,15 +11,13 @@ import numpy as np
 
 from kron_dynamics.arguments import finite_array, real_array
 from kron_dynamics.dual import derivatives_of
-from kron_dynamics.exceptions import ConstraintError, KronDynamicsError
+from kron_dynamics.exceptions import ConstraintError
 from kron_dynamics.messages import named
 from kron_dynamics.typing import FloatArray
 
 # Function of the time in s, written with +, -, *, /, integer powers, sin, cos and tanh.
 TimeFunction = Callable[[Any], Any]
 Signal = float | tuple[float, ...] | TimeFunction
-# What a user's function raises where it is not defined, or if it is not written as said above.
-FAILURES = (KronDynamicsError, TypeError, ValueError, LookupError, ArithmeticError, AttributeError)
 
 
 def signal_derivatives(
@@ -41,9 +39,9 @@ def signal_derivatives(
         function = signal
         try:
             values = derivatives_of(lambda x: function(x[0]), np.array([float(t)]), order)
-        except FAILURES as error:
+        except Exception as error:  # a user's function may raise anything
             raise ConstraintError(
-                f'{named("constraint", constraint)}: its function of time: {error}'
+                f'{named("constraint", constraint)}: its function of time: {reason(error)}'
             ) from error
     else:
         value = real_array(signal, f'what {named("constraint", constraint)} prescribes')
@@ -57,3 +55,8 @@ def signal_derivatives(
     name = f'what {named("constraint", constraint)} prescribes'
     flat = [np.broadcast_to(np.ravel(value), (size,)) for value in values]
     return [finite_array(np.array(value, dtype=float), name) for value in flat]
+
+
+def reason(error: Exception) -> str:
+    """Return the message of an error; the name of its type if it is empty, as of `assert`."""
+    return str(error) or type(error).__name__

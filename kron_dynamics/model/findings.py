@@ -66,6 +66,7 @@ KINDS: Mapping[str, Kind] = {
     'missing_gear_ratio': Kind(),
     # Masses.
     'missing_mass': Kind(WARNING, InvalidInertiaError),
+    'added_mass': Kind(),
     'missing_inertia': Kind(WARNING, InvalidInertiaError),
     'not_positive_semidefinite': Kind(WARNING, InvalidInertiaError),
     'triangle_inequality': Kind(WARNING, InvalidInertiaError),

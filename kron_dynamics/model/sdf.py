@@ -11,6 +11,7 @@ from urdf_parser_py import urdf
 from kron_dynamics.exceptions import ModelError
 from kron_dynamics.messages import clipped
 from kron_dynamics.model.poses import inverse, pose_of
+from kron_dynamics.model.sdf_values import truth_below, truth_of
 from kron_dynamics.model.tree import placement
 from kron_dynamics.model.xml_nodes import Node
 from kron_dynamics.reproducible import norm, product
@@ -170,8 +171,7 @@ class SdfModel:
         if not direction.any():
             raise xyz.error(f"of joint '{clipped(joint.name)}' is 0, expected a direction")
         within = xyz.text('expressed_in')
-        old = axis.child('use_parent_model_frame')
-        if self._is_old if old is None else old.content() in ('1', 'true'):
+        if truth_below(axis, 'use_parent_model_frame', self._is_old):
             within = _MODEL
         if within:
             direction = product(self.pose_in(joint.name, within)[:3, :3], direction)
@@ -212,5 +212,5 @@ def read_pose(node: Node) -> FloatArray:
     if given.text('rotation_format') not in (None, 'euler_rpy'):
         raise given.error('has another rotation_format than euler_rpy, which alone is read')
     values = given.parse(given.content(), 'the text', 6)
-    angles = np.deg2rad(values[3:]) if given.text('degrees') in ('1', 'true') else values[3:]
+    angles = np.deg2rad(values[3:]) if truth_of(given, 'degrees') else values[3:]
     return pose_of(*placement(urdf.Pose(xyz=values[:3].tolist(), rpy=angles.tolist())))

@@ -10,38 +10,21 @@ from typing import Any
 from lxml import etree
 
 from kron_dynamics.model.joint_kinds import JOINT_KINDS, ROTATION, SCREW
+from kron_dynamics.model.sdf_values import number_below
 from kron_dynamics.model.xml_nodes import Node
 
 ENDLESS = 1e15  # position limits beyond this are none; SDF's default is 1e16
 _THREAD = 'screw_thread_pitch'
+# Elements with the prefix drake.
+_ROTOR, _GEAR = '{*}rotor_inertia', '{*}gear_ratio'
 _ENDLESS_TURN = next(name for name, kind in JOINT_KINDS.items() if kind.is_endless)
 
 
-def number_below(node: Node | None, tag: str, default: float) -> float:
-    """Return the number in a child element, in the format's unit.
-
-    Args:
-        node: the parent element, or None.
-        tag: tag of the child element.
-        default: value if the child is missing.
-
-    Raises:
-        ModelError: the child does not hold a number.
-    """
-    given = None if node is None else node.child(tag)
-    if given is None:
-        return default
-    text = given.content()
-    if text.lower().strip('+-') in ('inf', 'infinity'):
-        return -math.inf if text.startswith('-') else math.inf
-    return float(given.parse(text, 'the text', 1)[0])
-
-
 def add_properties(made: etree._Element, joint: Node, kind: str) -> None:
-    """Add limits, friction, pitch and mimic of an SDF joint to a URDF joint.
+    """Add limits, friction, pitch, mimic and Drake's rotor of an SDF joint to a URDF joint.
 
     Args:
-        made: <joint> of the URDF.
+        made: <joint> in the <robot> of the URDF.
         joint: <joint> of the SDF.
         kind: type of the joint.
 
@@ -79,3 +62,15 @@ def add_properties(made: etree._Element, joint: Node, kind: str) -> None:
         offset = number_below(mimic, 'offset', 0.0) - ratio * number_below(mimic, 'reference', 0.0)
         values = {'joint': mimic.need('joint'), 'multiplier': repr(ratio), 'offset': repr(offset)}
         etree.SubElement(made, 'mimic', values)
+    if joint.child(_ROTOR) is not None:
+        _add_rotor(made, joint)
+
+
+def _add_rotor(made: etree._Element, joint: Node) -> None:
+    """Add the rotor of a joint as a <transmission> beside it, as URDF has it."""
+    transmission = etree.SubElement(made.getparent(), 'transmission', name=joint.name)
+    etree.SubElement(transmission, 'joint', name=joint.name)
+    actuator = etree.SubElement(transmission, 'actuator', name=joint.name)
+    for tag, default in ((_ROTOR, 0.0), (_GEAR, 1.0)):
+        value = repr(number_below(joint, tag, default))
+        etree.SubElement(actuator, tag.removeprefix('{*}'), value=value)

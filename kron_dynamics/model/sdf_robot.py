@@ -12,7 +12,9 @@ from kron_dynamics.model.findings import Findings
 from kron_dynamics.model.joint_kinds import JOINT_KINDS
 from kron_dynamics.model.poses import inverse
 from kron_dynamics.model.sdf import WORLD, SdfModel, read_pose
-from kron_dynamics.model.sdf_properties import add_properties, number_below
+from kron_dynamics.model.sdf_elements import look_for_misspelt
+from kron_dynamics.model.sdf_properties import add_properties
+from kron_dynamics.model.sdf_values import number_below, truth_below, truth_of
 from kron_dynamics.model.tree import roll_pitch_yaw
 from kron_dynamics.model.xml_nodes import Node
 from kron_dynamics.typing import FloatArray
@@ -35,6 +37,7 @@ def sdf_robot(root: etree._Element, findings: Findings) -> etree._Element:
         ModelError: an element is missing, malformed or not read; the message names it.
     """
     model = SdfModel(Node('SDF', root))
+    look_for_misspelt(model, findings)
     robot = etree.Element('robot', name=model.node.text('name') or 'robot')
     etree.SubElement(robot, 'link', name=WORLD)
     if model.base is not None:
@@ -58,15 +61,14 @@ def _add_link(robot: etree._Element, link: Node, findings: Findings) -> None:
     made = etree.SubElement(robot, 'link', name=link.name)
     given = link.child('inertial')
     moments = None if given is None else given.child('inertia')
-    weightless = link.child('gravity')
-    if weightless is not None and weightless.content() in ('0', 'false'):
+    if not truth_below(link, 'gravity', True):
         findings.warn(
             'other_gravity',
             named('link', link.name),
             'its <gravity> is false, which is not read: it has weight as all links',
             'remove the element if that is right',
         )
-    if given is not None and given.text('auto') in ('1', 'true'):
+    if given is not None and truth_of(given, 'auto'):
         raise given.error('is to be found from shapes (auto), expected <mass> and <inertia>')
     if given is None or moments is None or given.child('mass') is None:
         findings.warn(
@@ -78,12 +80,23 @@ def _add_link(robot: etree._Element, link: Node, findings: Findings) -> None:
         )
     inertial = etree.SubElement(made, 'inertial')
     if given is not None:
+        _refuse_other_frame(given, link)
         _add_origin(inertial, read_pose(given))
     etree.SubElement(inertial, 'mass', value=repr(number_below(given, 'mass', 1.0)))
     values = {
         key: repr(number_below(moments, key, 1.0 if key[1] == key[2] else 0.0)) for key in _MOMENTS
     }
     etree.SubElement(inertial, 'inertia', values)
+
+
+def _refuse_other_frame(inertial: Node, link: Node) -> None:
+    pose = inertial.child('pose')
+    within = None if pose is None else pose.text('relative_to')
+    if pose is not None and within not in (None, '', link.name):
+        raise pose.error(
+            f"of an inertial has relative_to '{clipped(str(within))}', which is not read, "
+            f'expected a pose in its {named("link", link.name)}'
+        )
 
 
 def _add_tree_joint(robot: etree._Element, joint: Node, model: SdfModel) -> None:

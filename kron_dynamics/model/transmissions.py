@@ -99,12 +99,14 @@ def _gear_ratio(rotor: etree._Element, where: str, findings: Findings) -> float:
     ratio = actuator.find('{*}gear_ratio')
     if ratio is not None:
         return float(ratio.get('value'))
-    if (reduction := actuator.getparent().find('.//{*}mechanicalReduction')) is not None:
-        text = (reduction.text or '').strip()
+    # The first spelling is of ROS 1, the second of ros2_control.
+    found = actuator.getparent().iter('{*}mechanicalReduction', '{*}mechanical_reduction')
+    if (reduction := next(found, None)) is not None:
+        text, spelling = (reduction.text or '').strip(), etree.QName(reduction).localname
         findings.warn(
             'missing_gear_ratio',
             where,
-            f'it has a rotor_inertia and mechanicalReduction {text[:20]}, but no gear_ratio: the '
+            f'it has a rotor_inertia and {spelling} {text[:20]}, but no gear_ratio: the '
             'rotor counts as if it turned with the joint',
             f'write <gear_ratio value="{text[:20]}"/> beside the rotor_inertia',
         )

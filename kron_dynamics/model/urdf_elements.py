@@ -77,7 +77,7 @@ class Part:
                 name = child.tag
                 children.setdefault(name, []).append(child)
                 if name not in expected:
-                    self._warn_of_misspelling(child, expected)
+                    warn_of_misspelling(child, expected, subject, findings)
 
     def _warn_of_unknown(self, element: etree._Element, known: Mapping[str, int]) -> None:
         for name in element.attrib:
@@ -92,17 +92,6 @@ class Part:
                 f"write '{meant}' if that is meant"
                 if meant
                 else f'remove it; <{self.tag}> has {", ".join(known)}',
-            )
-
-    def _warn_of_misspelling(self, child: etree._Element, expected: tuple[str, ...]) -> None:
-        """Warn of a child whose tag looks like a misspelt known one."""
-        close = None if child.tag.startswith('{') else _nearest(child.tag, expected)
-        if close:
-            self._findings.warn(
-                'misspelt',
-                self.subject,
-                f'element <{clipped(child.tag)}> in line {child.sourceline} is not read',
-                f'write <{close}> if that is meant',
             )
 
     def __bool__(self) -> bool:
@@ -155,6 +144,27 @@ class Part:
         """Return an attribute's number, or a default if it is missing or wrong."""
         values = self.numbers(attribute, finite)
         return default if values is None else values[0]
+
+
+def warn_of_misspelling(
+    child: etree._Element, expected: tuple[str, ...], subject: str, findings: Findings
+) -> None:
+    """Warn of a child whose tag looks like a misspelt known one.
+
+    Args:
+        child: the element.
+        expected: the known tags.
+        subject: link or joint that it belongs to, for messages.
+        findings: collects the warning.
+    """
+    close = None if child.tag.startswith('{') else _nearest(child.tag, expected)
+    if close:
+        findings.warn(
+            'misspelt',
+            subject,
+            f'element <{clipped(child.tag)}> in line {child.sourceline} is not read',
+            f'write <{close}> if that is meant',
+        )
 
 
 def parsed_numbers(text: str) -> list[float] | None:

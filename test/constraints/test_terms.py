@@ -313,10 +313,19 @@ def undefined(kind: str) -> Any:
         'finds nothing': lambda x: [][0],
         'no number': lambda x: float('x'),
         'no attribute': lambda x: x.angle,
+        'recurses': lambda x: undefined(kind)(x),
+        'no name': lambda x: eval('x_of_nobody'),
+        'asserts': lambda x: exec('assert False'),
     }[kind]
 
 
-@pytest.mark.parametrize('kind', ['divides', 'finds nothing', 'no number', 'no attribute'])
+@pytest.mark.parametrize(
+    'kind',
+    [
+        *('divides', 'finds nothing', 'no number', 'no attribute'),
+        *('recurses', 'no name', 'asserts'),
+    ],
+)
 def test_functions_are_evaluated_where_the_robot_is(kind: str) -> None:
     function = undefined(kind)
     of_angle = Pfaffian('own', lambda q, t: np.array([[function(q[0]), 0 * t, 1, 0, 0, 0, 0]]))

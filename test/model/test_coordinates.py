@@ -309,11 +309,17 @@ def test_rotors_that_couple_joints_are_left_out_and_reported(parts: Any) -> None
     assert "transmission 'drive'" in str(warning) and 'hinge, grip' in str(warning)
 
 
-def test_a_reduction_that_is_not_read_beside_a_rotor_is_reported(parts: Any) -> None:
-    reduction = '<mechanicalReduction>50</mechanicalReduction>'
-    model = load_model(parts.robot(transmission(ROTOR + reduction)))
-    (warning,) = (found for found in model.warnings if found.kind == 'missing_gear_ratio')
-    assert '50' in str(warning) and "transmission 'drive'" in str(warning)
+@pytest.mark.parametrize('spelling', ['mechanicalReduction', 'mechanical_reduction'])
+def test_a_reduction_that_is_not_read_beside_a_rotor_is_reported(
+    parts: Any, spelling: str
+) -> None:
+    """Those of ROS 1 and of ros2_control, which may also have it below the joint."""
+    reduction = f'<{spelling}>50</{spelling}>'
+    of_joint = f'<joint name="hinge">{reduction}</joint>'
+    for text in (transmission(ROTOR + reduction), transmission(ROTOR, of_joint)):
+        model = load_model(parts.robot(text))
+        (warning,) = (found for found in model.warnings if found.kind == 'missing_gear_ratio')
+    assert f'{spelling} 50' in str(warning) and "transmission 'drive'" in str(warning)
     assert not load_model(parts.robot(transmission(ROTOR + GEAR + reduction))).warnings
     assert not load_model(parts.robot(transmission(reduction))).warnings
 

@@ -19,7 +19,6 @@ from kron_dynamics.constraints.description import ConstraintDescription
 from kron_dynamics.constraints.loops import Attachment, PointLoop, WeldLoop
 from kron_dynamics.messages import clipped, named, shown
 from kron_dynamics.model.entries import Entries
-from kron_dynamics.model.joint_kinds import joint_kind
 from kron_dynamics.model.robot_model import RobotModel
 
 LOOPS = 'closed_loop'
@@ -54,7 +53,7 @@ def gepetto_constraints(
         for k, (pair, kind) in enumerate(zip(pairs, types, strict=True), 1)
     ]
     return ConstraintDescription(
-        (*loops, *_fixed_joints(document, model)),
+        (*loops, *_fixed_joints(document)),
         MappingProxyType({}),
         (),
         None,
@@ -101,7 +100,7 @@ def _link(document: Entries, frame: str, model: RobotModel | None) -> str:
     )
 
 
-def _fixed_joints(document: Entries, model: RobotModel | None) -> list[Constraint]:
+def _fixed_joints(document: Entries) -> list[Constraint]:
     """Return constraints that hold the FIXED joints at 0; refuse all other joint types."""
     joints, types = (document.names(key) or () for key in ('joint_name', 'joint_type'))
     if len(joints) != len(types):
@@ -115,9 +114,4 @@ def _fixed_joints(document: Entries, model: RobotModel | None) -> list[Constrain
                 f"makes '{clipped(joint)}' a joint {shown(kind)}, expected 'FIXED': joints have "
                 f'one degree of freedom here, so put revolute joints in a row into the URDF',
             )
-    return [PrescribedMotion(f'fixed {j}', j, 0.0, unit=_unit(j, model)) for j in joints]
-
-
-def _unit(name: str, model: RobotModel | None) -> str:
-    kinds = [] if model is None else [joint.kind for joint in model.joints if joint.name == name]
-    return joint_kind(kinds[0]).unit('position') if kinds else 'rad'
+    return [PrescribedMotion(f'fixed {j}', j, 0.0) for j in joints]

@@ -8,23 +8,17 @@ import warnings
 from collections.abc import Iterator
 from types import MappingProxyType
 
-import numpy as np
-
 from kron_dynamics.constraints.constraint import Constraint
 from kron_dynamics.constraints.description import ConstraintDescription
+from kron_dynamics.constraints.formats.mjcf_agreement import check_joint, check_poses
 from kron_dynamics.constraints.formats.mjcf_bodies import WORLD, MjcfBodies
 from kron_dynamics.constraints.formats.mjcf_equalities import EQUALITIES
 from kron_dynamics.constraints.formats.mjcf_file import MjcfFile
 from kron_dynamics.constraints.formats.mjcf_includes import below
-from kron_dynamics.constraints.system import characteristic_length
-from kron_dynamics.exceptions import ConstraintError, ModelWarning
-from kron_dynamics.kinematics.relative import relative_pose
+from kron_dynamics.exceptions import ModelWarning
 from kron_dynamics.messages import clipped
-from kron_dynamics.model.robot_model import Joint, RobotModel
+from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.model.xml_nodes import Node
-
-# Tolerance of the poses of a body and its link: lengths over the robot's, entries of rotations.
-_SAME_PLACE = 1e-3
 
 
 def mjcf_constraints(root: Node, model: RobotModel | None) -> ConstraintDescription:
@@ -38,11 +32,12 @@ def mjcf_constraints(root: Node, model: RobotModel | None) -> ConstraintDescript
     Args:
         root: <mujoco>.
         model: model of the robot. Its root link is the world, and its links must have the poses of
-            the bodies. None for a root link named world, without a check of poses.
+            the bodies. None for a root link named world, without a check of poses and axes.
 
     Raises:
         ModelError: an element is unknown or wrong; the message names it.
-        ConstraintError: a body and the link of its name have different poses.
+        ConstraintError: a body and the link of its name have different poses, or a joint that an
+            equality names has another axis than the robot's.
     """
     file = MjcfFile(root)
     bodies = MjcfBodies(file, WORLD if model is None else model.root_link)
@@ -81,46 +76,11 @@ def _made(node: Node, name: str, bodies: MjcfBodies, model: RobotModel | None) -
         return constraint
     links, joints = constraint.links(), (node.text('joint1'), node.text('joint2'))
     if links is not None:
-        _check_poses(node, links, bodies, model)
+        check_poses(node, links, bodies, model)
     for joint in model.joints:
         if joint.name in joints and joint.name in bodies.joints:
-            _check_poses(node, bodies.joints[joint.name].bodies, bodies, model, joint)
+            check_joint(node, joint, bodies, model)
     return constraint
-
-
-def _check_poses(
-    node: Node,
-    links: tuple[str, str],
-    bodies: MjcfBodies,
-    model: RobotModel,
-    joint: Joint | None = None,
-) -> None:
-    """Check that bodies have the relative pose of the links of their names at qpos0.
-
-    Args:
-        node: the equality.
-        links: names of the two bodies.
-        bodies: the bodies of the file.
-        model: model of the robot.
-        joint: joint between them, if only its position matters. It does not depend on where a
-            base stands that is no body.
-    """
-    a, b = (model.root_link if body == WORLD else body for body in links)
-    if a not in model.frames or b not in model.frames:
-        return  # reported when the constraint is checked
-    known = {name: joint.position for name, joint in bodies.joints.items()}
-    q = np.array([known.get(name, 0.0) for name in model.joint_names])
-    pose = np.asarray(relative_pose(model, q, b, a), dtype=np.float64)
-    apart = bodies.between(a, b) - pose
-    if joint is not None and WORLD in links:
-        along = pose[:3, :3] @ joint.axis if joint.motion.slides else np.zeros(3)
-        apart[:3, 3] = along * (along @ apart[:3, 3])
-    apart[:3, 3] /= characteristic_length(model)
-    if np.abs(apart).max() > _SAME_PLACE:
-        raise ConstraintError(
-            f"{node.where}: body '{clipped(b)}' as seen from '{clipped(a)}' is not where the "
-            f'link is at qpos0, expected frames of bodies and links to be the same'
-        )
 
 
 def _driven(root: Node, model: RobotModel | None) -> tuple[str, ...] | None:

@@ -17,7 +17,7 @@ from kron_dynamics.exceptions import ModelError
 from kron_dynamics.messages import clipped, listed
 from kron_dynamics.model.poses import inverse
 from kron_dynamics.model.xml_nodes import Node
-from kron_dynamics.reproducible import product
+from kron_dynamics.reproducible import norm, product
 from kron_dynamics.typing import FloatArray
 
 WORLD = 'world'
@@ -34,10 +34,18 @@ class _Site(NamedTuple):
 
 
 class JointReference(NamedTuple):
-    """A hinge or slide: its position in qpos0, the unit, and the bodies before and after it."""
+    """A hinge or slide.
+
+    Attributes:
+        position: position in qpos0, rad or m.
+        unit: unit of positions, 'rad' of a hinge or 'm' of a slide.
+        axis: unit vector of the axis in the frame of its body, shape (3,).
+        bodies: names of the bodies before and after it.
+    """
 
     position: float
     unit: str
+    axis: FloatArray
     bodies: tuple[str, str]
 
 
@@ -103,19 +111,23 @@ class MjcfBodies:
                 site = self._file.with_defaults(child, 'site', around)
                 self._sites[site.name] = _Site(site, body, within)
             elif child.tag == 'joint' and child.text('name'):
-                self._read_joint(self._file.with_defaults(child, 'joint', around), bodies)
+                given = self._file.with_defaults(child, 'joint', around)
+                self._read_joint(given, bodies, within)
             elif child.tag in _MAKERS:
                 self._makers.add(child.tag)
 
-    def _read_joint(self, joint: Node, bodies: tuple[str, str]) -> None:
+    def _read_joint(self, joint: Node, bodies: tuple[str, str], within: FloatArray) -> None:
         kind, given = joint.text('type') or 'hinge', joint.numbers('ref', 1)
         if kind not in ('hinge', 'slide'):
             return
-        position = 0.0 if given is None else float(given[0])
-        if kind == 'hinge':
-            self.joints[joint.name] = JointReference(self._file.angle(position), 'rad', bodies)
-        else:
-            self.joints[joint.name] = JointReference(position, 'm', bodies)
+        position, axis = 0.0 if given is None else float(given[0]), joint.numbers('axis', 3)
+        axis = np.array([0.0, 0.0, 1.0]) if axis is None else axis
+        if not axis.any():
+            raise joint.error('has axis 0, expected a direction')
+        axis = product(within[:3, :3], axis / norm(axis))
+        unit = 'rad' if kind == 'hinge' else 'm'
+        position = self._file.angle(position) if kind == 'hinge' else position
+        self.joints[joint.name] = JointReference(position, unit, axis, bodies)
 
     def body(self, node: Node, attribute: str, default: str | None = None) -> str:
         """Return the body that an attribute names.

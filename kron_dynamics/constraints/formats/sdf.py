@@ -21,7 +21,8 @@ from kron_dynamics.exceptions import ModelWarning
 from kron_dynamics.messages import clipped, listed, named
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.model.sdf import SdfModel
-from kron_dynamics.model.sdf_properties import ENDLESS, number_below
+from kron_dynamics.model.sdf_properties import ENDLESS
+from kron_dynamics.model.sdf_values import number_below
 from kron_dynamics.model.xml_nodes import Node
 
 _TYPES = tuple(kind for kind, make in JOINT_LOOPS.items() if make is not PlanarLoop)

@@ -57,7 +57,7 @@ def _coupling(node: Node, links: set[str], joints: Mapping[str, Node]) -> Constr
         raise node.error('has no ratio but 0, expected <ratio value="..."/> with another number')
     chains = [list(_chain(link_at(node, side, links), joints)) for side in SIDES]
     shared = {joint.name for joint in chains[0]} & {joint.name for joint in chains[1]}
-    ratios, units = dict[str, float](), set[str]()
+    ratios = dict[str, float]()
     for chain, factor in zip(chains, (float(value[0]), -1.0), strict=True):
         for joint in chain:
             if joint.name not in shared and joint.text('type') not in _STILL:
@@ -67,10 +67,9 @@ def _coupling(node: Node, links: set[str], joints: Mapping[str, Node]) -> Constr
                         f"is of type '{clipped(kind)}', expected one of {listed(JOINT_KINDS)}"
                     )
                 ratios[joint.name] = factor
-                units.add(JOINT_KINDS[kind].unit('position'))
     if not ratios:
         raise node.error('is between links with no moving joint between them')
-    return Coupling(node.name, ratios, unit='m' if units == {'m'} else 'rad')
+    return Coupling(node.name, ratios)
 
 
 def _chain(link: str, joints: Mapping[str, Node]) -> Iterator[Node]:

@@ -99,7 +99,7 @@ def test_joints_that_the_loader_fixes_are_held_at_zero() -> None:
     found = read_constraints(text, load_model(two_arms_text()))
     assert found.constraints == (
         PrescribedMotion('fixed turn', 'turn', 0.0),
-        PrescribedMotion('fixed left3_joint', 'left3_joint', 0.0, unit='m'),
+        PrescribedMotion('fixed left3_joint', 'left3_joint', 0.0),
     )
     assert found.actuated is None
 

@@ -151,12 +151,12 @@ def test_joints_count_from_the_reference(tmp_path: Path) -> None:
     ja1, ja2 = np.deg2rad(30), np.deg2rad(5)
     cam, gear, level, lock = found.constraints
     assert cam == PolynomialCoupling(
-        'joint 1', 'ja1', 'jb1', (ja1 + 0.1, 2, 0.3, 0, 0.2), about=0.2
+        'joint 1', 'ja1', 'jb1', (ja1 + 0.1, 2, 0.3, 0, 0.2), about=0.2, unit='rad'
     )
     assert isinstance(gear, Coupling) and gear.ratios == {'ja2': 1.0, 'jb1': -2.0}
     np.testing.assert_allclose(gear.signal, ja2 + 0.1 - 2 * 0.2, atol=1e-15)
-    assert level == PrescribedMotion('joint 3', 'ja2', ja2 + 0.1)
-    assert lock == PrescribedMotion('joint 4', 'ja1', ja1 + 0.1)
+    assert level == PrescribedMotion('joint 3', 'ja2', ja2 + 0.1, unit='rad')
+    assert lock == PrescribedMotion('joint 4', 'ja1', ja1 + 0.1, unit='rad')
     assert dict(found.start) == {'ja1': ja1, 'ja2': ja2, 'jb1': 0.2, 'jb2': ja2}
     (slide,) = read(tmp_path, '<joint joint1="jb1"/>').constraints
     assert slide == PrescribedMotion('joint 1', 'jb1', 0.2, unit='m')

@@ -77,11 +77,52 @@ def test_slides_count_from_where_the_links_are(tmp_path: Path, place: str, is_re
     ).model
     path = tmp_path / 'rail.xml'
     path.write_text(
-        f'<mujoco><worldbody><body name="cart" pos="{place}"><joint name="way" type="slide"/>'
-        '</body></worldbody><equality><joint joint1="way"/></equality></mujoco>'
+        f'<mujoco><worldbody><body name="cart" pos="{place}">'
+        '<joint name="way" type="slide" axis="1 0 0"/></body></worldbody>'
+        '<equality><joint joint1="way"/></equality></mujoco>'
     )
     with contextlib.nullcontext() if is_read else pytest.raises(kd.ConstraintError):
         assert len(read_constraints(path, model).constraints) == 1
+
+
+@pytest.mark.parametrize(
+    ('given', 'error'),
+    [
+        ('axis="0 1 0"', ''),
+        ('axis="0 7 0"', ''),
+        ('axis="0 -1 0"', "'j2' has the axis [0.0, -1.0, 0.0] in body 'b', expected that of the"),
+        ('axis="1 0 0"', "robot's joint, [0.0, 1.0, 0.0]"),
+        ('', 'axis [0.0, 0.0, 1.0]'),
+        ('axis="0 1 0" type="slide"', "'j2' is a slide, expected the kind of the robot's joint"),
+        ('class="x"', ''),
+        ('axis="0 0 0"', 'has axis 0, expected a direction'),
+    ],
+)
+@pytest.mark.parametrize('turn', ['', 'axisangle="0 1 0 90"'])
+def test_coupled_joints_move_about_the_same_axis(
+    tmp_path: Path, given: str, error: str, turn: str
+) -> None:
+    """A gear on a joint that counts the other way would turn the other way."""
+    model = uncompiled(
+        '<robot name="two"><link name="base"/>'
+        + link('a', 1.0, (0.0, 0.0, 0.0), (1.0, 1.0, 1.0))
+        + link('b', 1.0, (0.0, 0.0, 0.0), (1.0, 1.0, 1.0))
+        + joint('j1', 'base', 'a', (0.0, 0.0, 1.0), '0 0 1')
+        + joint('j2', 'a', 'b', (1.0, 0.0, 0.0), '0 1 0')
+        + '</robot>'
+    ).model
+    path = tmp_path / 'gear.xml'
+    path.write_text(
+        '<mujoco><default><default class="x"><joint axis="0 1 0"/></default></default><worldbody>'
+        f'<body name="a" pos="0 0 1"><joint name="j1"/><body name="b" pos="1 0 0"><frame {turn}>'
+        f'<joint name="j2" {given}/></frame></body></body></worldbody>'
+        '<equality><joint joint1="j2" joint2="j1" polycoef="0 2"/></equality></mujoco>'
+    )
+    if turn:  # turns z into x, and leaves y
+        error = error.replace('0.0, 0.0, 1.0', '1.0, 0.0, 0.0')
+    with pytest.raises(kd.KronDynamicsError) if error else contextlib.nullcontext() as raised:
+        read_constraints(path, model)
+    assert raised is None or error in str(raised.value)
 
 
 def test_the_world_is_the_root_link_wherever_it_stands(tmp_path: Path, assert_close: Any) -> None:
