@@ -13,7 +13,13 @@ from kron_dynamics.model.tree import placement
 from kron_dynamics.symbolic.exact import exact_direction, exact_rotation
 
 
-@pytest.mark.parametrize('rpy', [(0.3, -1.2, 2.9), (np.pi / 4, 0, np.pi / 6), (0.4, np.pi / 2, 0)])
+@pytest.mark.parametrize(
+    'rpy',
+    [
+        *((0.3, -1.2, 2.9), (np.pi / 4, 0, np.pi / 6), (0.4, np.pi / 2, 0)),
+        *((0.3, 1.5707963, 0.2), (2.0, -1.570796, -0.9), (-2.8, 1.570796, 0.7)),
+    ],
+)
 def test_exact_rotations_are_orthogonal_and_near(rpy: tuple[float, ...]) -> None:
     given_rotation, _ = placement(urdf.Pose(rpy=list(rpy)))
     exact = exact_rotation(given_rotation)
