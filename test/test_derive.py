@@ -175,3 +175,12 @@ def test_conditions_of_closed_loops(derive: Any) -> None:
         np.testing.assert_allclose(found, expected, atol=1e-12)
     assert [line for line in derive(urdf, '--constraints', file) if line.startswith('# phi')]
     assert main(['derive', urdf, '--quantity', 'phi']) != 0
+
+
+def test_simplified_conditions_are_exact_and_short(derive: Any) -> None:
+    urdf = str(URDF / 'four_bar.urdf')
+    file = str(URDF.parent / 'config' / 'four_bar_constraints.yaml')
+    asked = '--constraints', file, '--quantity', 'phi', 'A', 'dA'
+    long, short = derive(urdf, *asked), derive(urdf, *asked, '--simplify')
+    assert not any('1.0*' in line for line in (*long, *short))
+    assert sum(map(len, short)) < 0.7 * sum(map(len, long))

@@ -7,6 +7,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import sympy
+from scipy.spatial.transform import Rotation
 from urdf_parser_py import urdf
 
 from kron_dynamics.model.tree import placement
@@ -20,6 +21,18 @@ def test_exact_rotations_are_orthogonal_and_near(rpy: tuple[float, ...]) -> None
     product = sympy.Matrix(exact) * sympy.Matrix(exact).T
     assert product.applyfunc(sympy.expand) == sympy.eye(3)
     np.testing.assert_allclose(exact.astype(float), given_rotation, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize('off', [1e-15, 1e-10, 1e-6, 1e-4])
+@pytest.mark.parametrize('sign', [1.0, -1.0])
+def test_exact_rotations_are_orthogonal_near_a_pitch_of_90_degrees(
+    off: float, sign: float
+) -> None:
+    floats = Rotation.from_euler('xyz', [0.3, sign * (np.pi / 2 - off), 0.2]).as_matrix()
+    exact = sympy.Matrix(exact_rotation(floats))
+    assert exact * exact.T == sympy.eye(3)
+    assert exact.det() == 1
+    np.testing.assert_allclose(np.array(exact, dtype=float), floats, rtol=0, atol=1e-14)
 
 
 def test_right_and_other_common_angles_stay_what_they_are() -> None:

@@ -40,6 +40,7 @@ def test_functions_powers_and_arrays_give_what_sympy_gives() -> None:
     for name in ('sin', 'cos', 'tanh'):
         assert getattr(elementary, name)(scalar) == getattr(sympy, name)(x)
     assert (scalar**3, scalar**-1, -scalar) == (x**3, 1 / x, -x)
+    assert (2**scalar, abs(scalar), np.sqrt(scalar)) == (2**x, abs(x), sympy.sqrt(x))
     A = np.array([[1, 0], [sympy.S.Half, 2]], dtype=object)
     product = A @ np.array([scalar, 1 - scalar], dtype=object)
     assert [sympy.sympify(entry) for entry in product] == [x, x / 2 + 2 * (1 - x)]

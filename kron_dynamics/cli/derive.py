@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import sympy
 
 from kron_dynamics.cli.options import add_gravity, add_urdf
@@ -26,6 +25,7 @@ from kron_dynamics.symbolic import (
     plain,
     simplified,
 )
+from kron_dynamics.symbolic.exact import exact_array
 
 DESCRIPTION = """\
 Print the equations of a robot in closed form, M qdd + C* (qd (x) qd) + g = tau, with the joints'
@@ -185,9 +185,13 @@ def _loops(
     if path is None:
         return None
     system = ConstraintSystem(model, read_constraints(path, model, xacro_args).constraints)
-    q, qd = (np.array(x, dtype=object) for x in (symbolic.q, symbolic.qd))
-    found = stacked_geometry(*system.geometric, symbolic.model, q, qd)
-    return found._replace(f=found.f - system.targets)
+    found: Geometry = symbolic.evaluate(
+        lambda tree, q, qd: stacked_geometry(*system.geometric, tree, q, qd),
+        symbolic.q,
+        symbolic.qd,
+    )
+    targets = sympy.Matrix(exact_array(system.targets))
+    return found._replace(f=found.f - targets)
 
 
 def _frame(symbolic: SymbolicRobot, link: str, arguments: argparse.Namespace) -> tuple[Frame, str]:

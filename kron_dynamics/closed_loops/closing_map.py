@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -23,9 +24,12 @@ from kron_dynamics.dual import without_derivatives
 from kron_dynamics.exceptions import ConstraintError
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
 from kron_dynamics.messages import listed
-from kron_dynamics.model.joint_kinds import endless, joint_kind
+from kron_dynamics.model.joint_kinds import joint_kind
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
+
+if TYPE_CHECKING:
+    from kron_dynamics.flexible import FlexibleModel
 
 # Tolerance of the series, rad or lengths over the robot's, and the number of Newton steps from
 # them: each step squares the error, so that two leave rounding.
@@ -34,7 +38,7 @@ _STEPS = 2
 # The series are for rigid links. At the largest deflection, 30 % of the length, attached bodies
 # are rotated by some tenths of a rad: two more steps leave rounding there too.
 _STEPS_OF_BENT = 4
-# Modal coordinates over the robot's length at which closing is checked.
+# Modal coordinates over the length of their beam at which closing is checked.
 _BENT = (0.0, 0.03, -0.03)
 # Tolerance of the dimensionless residual in the check of a map, and numbers of checked states for
 # rigid and flexible links, chosen to lie between the sample points of the series.
@@ -51,7 +55,7 @@ _DISPLACEMENTS = (1.0, -1.0, 0.1, -0.1, 0.01, -0.01)
 # series converge.
 _SHARES = (0.0, 0.1, 0.2, 0.4, 0.6)
 # Number of times that the range about the start is halved if no series converges over all of it.
-_HALVINGS = 4
+_HALVINGS = 6
 # Distance over which a drive is first followed, rad or lengths over the robot's, and the number of
 # positions after which the range of an unlimited drive is not widened further.
 _LENGTHS = 4.0
@@ -153,7 +157,7 @@ def closing_map(
         found, (lower[number], upper[number]) = _series(system, path, drive, followed, start)
         series += [(k, number, each) for k, each in zip(followed, found, strict=True)]
     made = ClosingMap(choice, targets, start, tuple(series))
-    _check(system, made, lower, upper)
+    _check(system, made, lower, upper, np.zeros(0))
     return made, lower, upper
 
 
@@ -180,7 +184,9 @@ def bending_map(
     """
     start = np.concatenate([stiff.start, np.zeros(system.model.n - len(stiff.start))])
     made = ClosingMap(choice, system.targets, start, stiff.series, _STEPS_OF_BENT)
-    _check(system, made, lower, upper)
+    links = cast('FlexibleModel', system.model).flexible_links
+    beams = np.repeat([link.length for link in links], [sum(link.mode_counts) for link in links])
+    _check(system, made, lower, upper, beams)
     return made
 
 
@@ -226,18 +232,18 @@ def _series(
     tolerance = _TOLERANCE * system.column_scale[list(followed)]
     lower, upper = float(bounds[0][drive]), float(bounds[1][drive])
     far = _LENGTHS * system.column_scale[drive]
-    if endless([kind])[0] or (joint_kind(kind).unit('position') == 'rad' and lower == -np.inf):
+    if joint_kind(kind).unit('position') == 'rad' and (lower == -np.inf or upper == np.inf):
         far = 2.0 * np.pi
         begin, end = min(start[drive], 0.0), max(start[drive], far)
         path.reach(begin, end, bounds)
         if np.allclose(path.reached(), (begin, end), rtol=0.0, atol=1e-9):
             found = fourier_series(path.follow, tolerance)
             if found is not None and not _exceeds_limits(found, followed, bounds):
-                return found, (-np.inf, np.inf)
+                return found, (lower, upper)
     # Widest range first. A drive with gears or a screw makes many turns; a joint that oscillates
     # in each turn has a short series only over a narrower range.
     ranges = _ranges(path, float(start[drive]), (lower, upper), far, bounds)[::-1]
-    ends = np.array(path.reached())
+    ends = np.clip(path.reached(), lower, upper)
     halves = 0.5 ** np.arange(1, _HALVINGS + 1)[:, None] * (ends - start[drive]) + start[drive]
     for around in (*ranges, *halves.tolist()):
         for reached in dict.fromkeys(path.reached(share) for share in _SHARES):
@@ -287,9 +293,21 @@ def _ranges(
 
 
 def _check(
-    system: ConstraintSystem, made: ClosingMap, lower: FloatArray, upper: FloatArray
+    system: ConstraintSystem,
+    made: ClosingMap,
+    lower: FloatArray,
+    upper: FloatArray,
+    beams: FloatArray,
 ) -> None:
-    """Check that a map closes the loops throughout the range."""
+    """Check that a map closes the loops throughout the range.
+
+    Args:
+        system: the constraints.
+        made: the map.
+        lower: lower ends of the range, shape (m,), rad or m.
+        upper: upper ends, likewise.
+        beams: length of the beam of each modal coordinate, m.
+    """
     at = made.start[list(made.choice.independent)]
     low = np.where(np.isfinite(lower), lower, at - 3.0 * np.pi)
     high = np.where(np.isfinite(upper), upper, at + 3.0 * np.pi)
@@ -298,7 +316,7 @@ def _check(
     count = _CHECKS_OF_BENT if modal.any() else _CHECKS
     for number, share in enumerate(np.linspace(0.0, 1.0, count)):
         place = low + share * (high - low)
-        place[modal] = system.length * _BENT[number % len(_BENT)]
+        place[modal] = beams * _BENT[number % len(_BENT)]
         q = made(system.model, place)
         off = np.abs(open_by(made.choice, system.model, made.targets, q)[0]).max(initial=0.0)
         if not off < _CLOSED:

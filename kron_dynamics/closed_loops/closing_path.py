@@ -21,10 +21,12 @@ _NEAREST = 0.05
 # only to the root of rounding there.
 _SINGULAR = 1e-5
 # Steps of a drive: the number of initial steps over its range or a turn, the largest dimensionless
-# change of another coordinate in a step, and the shortest step relative to the initial one.
+# change of another coordinate in a step, the shortest step relative to the initial one, and the
+# largest dimensionless correction of a step in which the other coordinates hardly move.
 _STEPS = 48
 _LONGEST = 0.3
 _SHORTEST = 1e-5
+_AT_REST = 0.01
 _ITERATIONS = 20
 # Dimensionless violation of a position limit that counts as rounding.
 _AT_LIMIT = 1e-9
@@ -57,8 +59,8 @@ class ClosingPath:
         """
         self._system, self._choice, self._targets = system, choice, targets
         self._drive, self._followed = drive, list(followed)
-        self._scale = system.column_scale[list(choice.dependent)]
         self._last: tuple[FloatArray, tuple[FloatArray, FloatArray]] | None = None
+        self._mechanism = self._connected(start)
         self._regular = self._singular_value(start)
         if self._regular < _SINGULAR:
             raise ConstraintError(
@@ -130,14 +132,16 @@ class ClosingPath:
     def _march(
         self, end: float, direction: float, step: float, bounds: tuple[FloatArray, FloatArray]
     ) -> None:
-        forward = direction > 0
+        forward, longest, refused = direction > 0, step, False
         shortest, q = _SHORTEST * step, self._known[-1 if forward else 0]
         while (way := direction * (end - q[self._drive])) > 0.0 and step > shortest:
             place = float(q[self._drive] + direction * min(step, way))
             next_ = self._step(q, place, bounds)
             if next_ is None:
-                step /= 2.0
+                step, refused = step / 2.0, True
                 continue
+            # Twice the step was refused just now, or may do again.
+            step, refused = (step if refused else min(2.0 * step, longest)), False
             q = next_
             at = len(self._places) if forward else 0
             self._places.insert(at, float(q[self._drive]))
@@ -158,8 +162,10 @@ class ClosingPath:
         # Tolerate rounding: a drive's limit is often where another joint reaches its own.
         slack = _AT_LIMIT * scale
         inside = (found >= bounds[0] - slack) & (found <= bounds[1] + slack)
-        # On a path without bifurcation the correction is small, of second order in the step.
-        if far > _LONGEST or off > 0.3 * far + 1e-9 or not inside[self._followed].all():
+        # On a path without bifurcation the correction is small, of second order in the step. Where
+        # the drive moves the others back and forth, their change is of second order too.
+        most = max(0.3 * far, _AT_REST)
+        if far > _LONGEST or off > most or not inside[self._followed].all():
             return None
         return found if self._singular_value(found) > _NEAREST * self._regular else None
 
@@ -193,9 +199,23 @@ class ClosingPath:
             self._last = q.copy(), found
         return self._last[1]
 
+    def _connected(self, q: FloatArray) -> list[int]:
+        """Return the dependent coordinates that share loops, also by others, with the followed."""
+        A = self._open_by(q)[1]
+        conditions = [np.any(A[rows] != 0.0, axis=0) for _, rows in self._system.rows()]
+        inside = np.zeros(len(q), dtype=bool)
+        inside[self._followed] = True
+        bound = np.zeros(len(q), dtype=bool)
+        bound[list(self._choice.dependent)] = True
+        for _ in conditions:  # each pass reaches at least one constraint more
+            for moved in conditions:
+                if (moved & inside).any():
+                    inside |= moved & bound
+        return [int(k) for k in np.flatnonzero(inside)]
+
     def _singular_value(self, q: FloatArray) -> float:
         """Return the dimensionless distance to a singularity where drives lose the mechanism."""
-        if not self._choice.dependent:  # nothing to lose: all conditions hold anyway
+        if not self._mechanism:  # nothing to lose: all conditions hold anyway
             return 1.0
-        A = self._open_by(q)[1][:, list(self._choice.dependent)] * self._scale
+        A = self._open_by(q)[1][:, self._mechanism] * self._system.column_scale[self._mechanism]
         return float(np.linalg.svd(A, compute_uv=False)[-1])

@@ -19,6 +19,8 @@ _MOST = 60
 # Coefficients are rounded to nine decimals of this factor times the tolerance, which is a
 # thousandth of the tolerance, so that they are the same on every machine.
 _ROUNDED = 1e6
+# Angles, rad, at which a Fourier series is compared with its function: none is near a sample.
+_BETWEEN = 2.0 * np.pi * np.sort(np.arange(1, 9) * (np.sqrt(5.0) - 1.0) / 2.0 % 1.0)
 
 
 @dataclass(frozen=True)
@@ -122,12 +124,16 @@ def fourier_series(follow: Follow, tolerance: FloatArray) -> list[Fourier] | Non
         length = _needed(np.abs(cosines) + np.abs(sines), tolerance)
         if length <= min(count // 2 - 4, _MOST):
             kept = slice(max(length, 1))
-            return [
+            made = [
                 Fourier(float(turn), tuple(a), tuple(b))
                 for turn, a, b in zip(
                     turns, cosines[kept].T.tolist(), sines[kept].T.tolist(), strict=True
                 )
             ]
+            # Samples cannot tell a high multiple of the angle, as of a step-up gear, from a low.
+            between = np.array([[each(angle) for each in made] for angle in _BETWEEN.tolist()])
+            if (np.abs(between - follow(_BETWEEN)) < 2.0 * tolerance).all():
+                return made
         count *= 2
     return None
 

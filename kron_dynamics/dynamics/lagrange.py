@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lagrange's equations in the Kronecker formalism, as the paper states them.  [T] section 5.
 
-The quantities of `mass_matrix` and `coriolis`, computed as the sums over bodies of the theory:
-slower than the composite-rigid-body algorithms there. C* is not unique as a matrix; each form has
-a function, and all agree on ``qd (x) qd`` and in the reduced form.
+The quantities of `mass_matrix` and `coriolis` in the theory's forms. `lagrange_mass_matrix` and
+`direct_velocity_free_matrix` are sums over bodies, slower than the composite-rigid-body algorithms
+there and independent of them; the others take dM/dq from `mass_matrix_derivative`. C* is not
+unique as a matrix; each form has a function, and all agree on ``qd (x) qd`` and in the reduced
+form.
 """
 
 from __future__ import annotations

@@ -78,8 +78,29 @@ def exact_rotation(rotation: FloatArray) -> ScalarArray:
     turned = frozen([sympy.expand(entry) for entry in entries], (3, 3))
     if abs(turned.astype(float) - rotation).max() > 1e-14:
         # With the pitch this close to 90 degrees, roll and yaw are only noise.
-        return exact_array(rotation)
+        return _of_quaternion(rotation)
     return turned
+
+
+def _of_quaternion(R: FloatArray) -> ScalarArray:
+    """Return the rotation matrix of a rational quaternion, whose largest component is 1."""
+    # Rows of 4 times the products of its components w, x, y, z with each other.
+    w = [1 + R[0, 0] + R[1, 1] + R[2, 2], *(R[2, 1] - R[1, 2], R[0, 2] - R[2, 0])]
+    w.append(R[1, 0] - R[0, 1])
+    rows = [np.array(w)]
+    for i in range(3):
+        row = [w[i + 1], *(R[i, j] + R[j, i] for j in range(3))]
+        row[i + 1] = 1 + 2 * R[i, i] - np.trace(R)
+        rows.append(np.array(row))
+    k = max(range(4), key=lambda k: rows[k][k])
+    a, b, c, d = exact_array(rows[k] / rows[k][k])
+    entries = [
+        *(a * a + b * b - c * c - d * d, 2 * (b * c - a * d), 2 * (b * d + a * c)),
+        *(2 * (b * c + a * d), a * a - b * b + c * c - d * d, 2 * (c * d - a * b)),
+        *(2 * (b * d - a * c), 2 * (c * d + a * b), a * a - b * b - c * c + d * d),
+    ]
+    square = a * a + b * b + c * c + d * d
+    return frozen([entry / square for entry in entries], (3, 3))
 
 
 def _cosine_and_sine(angle: float) -> tuple[Any, Any]:

@@ -73,8 +73,14 @@ class SymbolicScalar:
     def __pow__(self, exponent: Any) -> Any:
         return _result(operator.pow, self, exponent)
 
+    def __rpow__(self, base: Any) -> Any:
+        return _result(operator.pow, base, self)
+
     def __neg__(self) -> SymbolicScalar:
         return SymbolicScalar(-self.expression)
+
+    def __abs__(self) -> Any:
+        return _scalar(abs(self.expression))
 
     def __eq__(self, other: object) -> bool:
         return bool(self.expression == other)
@@ -89,6 +95,10 @@ class SymbolicScalar:
     def cos(self) -> Any:
         """Return the cosine."""
         return _scalar(sympy.cos(self.expression))
+
+    def sqrt(self) -> Any:
+        """Return the square root."""
+        return _scalar(sympy.sqrt(self.expression))
 
     def tanh(self) -> Any:
         """Return the hyperbolic tangent."""

@@ -40,7 +40,8 @@ Sum = dict[Product, Any]
 def simplified(expression: Any, order: Sequence[Any] = ()) -> Any:
     """Return an expression, or each entry of a matrix, in a shorter form that is exactly equal.
 
-    An expression that would take more than `MAX_OPERATIONS` is returned unchanged.
+    An expression that would take more than `MAX_OPERATIONS`, or does not commute, is returned
+    unchanged.
 
     Args:
         expression: SymPy expression or matrix, without floats.
@@ -51,7 +52,9 @@ def simplified(expression: Any, order: Sequence[Any] = ()) -> Any:
     ring = TrigonometricRing(entries, lambda inner: simplified(inner, order), MAX_OPERATIONS)
     forms: dict[Any, Any] = {}
     for entry in entries:
-        if entry not in forms:
+        if not entry.is_commutative:
+            forms[entry] = entry  # polynomials commute
+        elif entry not in forms:
             try:
                 forms[entry] = _shorter(entry, _shortest_form(ring, ring.polynomial(entry), order))
             except TooLarge:
@@ -123,7 +126,9 @@ def _form(ring: TrigonometricRing, polynomial: Any, meaning: Sequence[Any]) -> A
         if coefficient:
             factors = frozenset((meaning[k], power) for k, power in enumerate(monomial) if power)
             number = sympy.Rational(int(coefficient.numerator), int(coefficient.denominator))
-            total[factors] = number
+            # Generators of equal meaning, such as a simplified denominator, give equal products.
+            total[factors] = total.get(factors, 0) + number
+    total = {factors: number for factors, number in total.items() if number}
     if len(total) <= _MAX_TERMS:
         while _merge_one(total):
             pass

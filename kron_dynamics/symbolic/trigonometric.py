@@ -89,7 +89,7 @@ class TrigonometricRing:
             elif node.is_Pow and node.exp.is_Integer:
                 self._opaque[node] = 1 / self._inner(node.base)
                 others[self._opaque[node]] = None
-            elif node.args:
+            elif node.args and all(isinstance(item, sympy.Expr) for item in node.args):
                 self._opaque[node] = node.func(*map(self._inner, node.args))
                 others[self._opaque[node]] = None
             else:

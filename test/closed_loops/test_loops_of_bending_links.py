@@ -80,6 +80,18 @@ def test_loops_stay_closed_while_the_boom_bends():
     assert np.abs(straight - bent)[:7].max() > 1e-3
 
 
+def test_a_machine_may_stand_far_from_its_root():
+    text = URDF.read_text(encoding='utf-8')
+    joint = text.index('<joint name="travel"')
+    end = text.index('</joint>', joint)
+    assert '<origin' not in text[joint:end]
+    far = text[:end] + '<origin xyz="1000 0 0"/>' + text[end:]
+    model = kd.loads(far, flexible=BEAM, constraints=PINS).model
+    near = closed().model
+    np.testing.assert_allclose(model.position_lower, near.position_lower, rtol=1e-9)
+    np.testing.assert_allclose(model.position_upper, near.position_upper, rtol=1e-9)
+
+
 def test_dynamics_are_those_of_the_tree_with_its_constraints(assert_close):
     at = places()
     for q, qd, qdd in states():
