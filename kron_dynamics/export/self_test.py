@@ -87,17 +87,30 @@ def _states(
         table = rng.uniform(-1.0, 1.0, (count, length))
         if name == 'q':
             lower, upper = model.position_lower, model.position_upper
+            # Of a joint with one limit, the 2 rad or m before it.
+            lower, upper = (
+                np.where(np.isinf(lower) & np.isfinite(upper), upper - 2.0, lower),
+                np.where(np.isinf(upper) & np.isfinite(lower), lower + 2.0, upper),
+            )
             known = np.isfinite(lower) & np.isfinite(upper)
             middle, half = (lower[known] + upper[known]) / 2, (upper[known] - lower[known]) / 2
             table[:, known] = middle + 0.9 * table[:, known] * half
         elif name == 'payload':
-            # Balls of one radius of gyration and random mass at the link's origin.
-            table[:] = np.tile([1.0, 0, 0, 0, 0.1, 0, 0, 0.1, 0, 0.1], length // 10)
-            table *= rng.uniform(0.5, 1.5, (count, 1))
+            table[:] = _payloads(rng, count * length // 10).reshape(count, length)
         if library.real == 'float':
             table = table.astype(np.float32).astype(float)
         tables.append(table)
     return tables
+
+
+def _payloads(rng: np.random.Generator, count: int) -> FloatArray:
+    """Return inertial parameters of random solid bodies off their links' origins, (count, 10)."""
+    points = rng.uniform(-0.5, 0.5, (count, 6, 3))  # of equal masses
+    masses = rng.uniform(0.5, 1.5, (count, 1))
+    second = masses[:, :, None] * np.einsum('kpi,kpj->kij', points, points) / 6.0
+    about = np.trace(second, axis1=1, axis2=2)[:, None, None] * np.eye(3) - second
+    rows, columns = np.triu_indices(3)
+    return np.hstack([masses, masses * points.mean(axis=1), about[:, rows, columns]])
 
 
 def expected(

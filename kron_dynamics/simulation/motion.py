@@ -76,10 +76,14 @@ class Motion:
         return self.dynamics.forward_dynamics(q, qd, tau)
 
     def braked(self, q: FloatArray, qd: FloatArray) -> FloatArray:
-        """Return the accelerations with engaged brakes of unlimited force, shape (n,)."""
+        """Return the accelerations with engaged brakes of unlimited force, shape (n,).
+
+        A stop that pushes its joint decelerates it alone, as it does without brakes.
+        """
         count = self.joint_count
-        qdd = np.zeros(len(self.lower))
-        qdd[:count] = -BRAKE_RATE * qd[:count]
+        stopped = -self._push(q, qd)
+        qdd = np.where(stopped != 0.0, stopped, -BRAKE_RATE * qd)
+        qdd[count:] = 0.0
         if count < len(qdd):
             # The joints' accelerations are prescribed; solve the modal rows of the equations of
             # motion for those of the flexible links.
@@ -119,12 +123,20 @@ class Motion:
             return q, qd, self.acceleration(q, qd, effort)
 
     def _stop_effort(self, q: FloatArray, qd: FloatArray) -> FloatArray:
-        depth = np.minimum(q - self.lower, 0.0) + np.maximum(q - self.upper, 0.0)
+        push = self._push(q, qd)
+        if not push.any():
+            return push
+        # A joint meets its stop while the others are free. M_ii is its inertia if they are held.
+        inertia = 1.0 / np.linalg.inv(self.dynamics.mass_matrix(q)).diagonal()
+        return np.asarray(-inertia * push)
+
+    def _push(self, q: FloatArray, qd: FloatArray) -> FloatArray:
+        """Return the decelerations by the stops, shape (n,); 0 where they do not push."""
+        # A NaN is not outside, as in C.
+        depth = np.where(q < self.lower, q - self.lower, 0.0)
+        depth += np.where(q > self.upper, q - self.upper, 0.0)
         if not depth.any():
             return np.zeros(len(depth))
         push = (frequency := self.stop_frequency) * (frequency * depth + 2.0 * qd * (depth != 0.0))
         # A stop only pushes, it never pulls.
-        push = np.where(depth > 0.0, np.maximum(push, 0.0), np.minimum(push, 0.0))
-        # A joint meets its stop while the others are free. M_ii is its inertia if they are held.
-        inertia = 1.0 / np.linalg.inv(self.dynamics.mass_matrix(q)).diagonal()
-        return np.asarray(-inertia * push)
+        return np.where(depth > 0.0, np.maximum(push, 0.0), np.minimum(push, 0.0))

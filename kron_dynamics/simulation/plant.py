@@ -73,7 +73,8 @@ class Plant:
         qd: rates of q, shape (n,).
         qdd: accelerations at the end of the last step, shape (n,).
         effort: joint efforts in the last step, shape (n_j,), N m or N: of the drives, or of the
-            brakes if they are engaged, as load cells or cylinder pressures would measure them.
+            brakes and the stops beside them if the brakes are engaged, as load cells or cylinder
+            pressures would measure them.
         brakes_set: whether the brakes are engaged and the drives off.
         highest_frequency: highest natural frequency of flexible links in the start pose, with
             free joints, rad/s; 0 if all links are rigid.

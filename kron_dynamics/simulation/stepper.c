@@ -77,11 +77,15 @@ static void drive(const Machine *m, const double *q, const double *qd, double *q
   m->forward(1, (const double *const[]){q, qd, tau}, (double *const[]){qdd});
 }
 
-// Brakes of unlimited force prescribe the joints' accelerations; those of flexible links follow
-// from the modal rows of the equations of motion.
+// Brakes of unlimited force prescribe the joints' accelerations, where no stop pushes; those of
+// flexible links follow from the modal rows of the equations of motion.
 static void brake(const Machine *m, const double *q, const double *qd, double *qdd, double *rest) {
   double *friction = rest, *tau = friction + m->n, *M = tau + m->n;
-  for (ptrdiff_t i = 0; i < m->n; ++i) qdd[i] = i < m->joints ? -m->brake_rate * qd[i] : 0.0;
+  for (ptrdiff_t i = 0; i < m->n; ++i) {
+    const double stopped = i < m->joints ? stop(m, i, q[i], qd[i]) : 0.0;
+    const double slowed = i < m->joints ? -m->brake_rate * qd[i] : 0.0;
+    qdd[i] = stopped != 0.0 ? stopped : slowed;
+  }
   if (m->joints == m->n) return;
   m->inverse(1, (const double *const[]){q, qd, qdd}, (double *const[]){tau});
   m->friction(1, (const double *const[]){qd}, (double *const[]){friction});

@@ -19,9 +19,11 @@ from kron_dynamics.typing import ArrayLike, FloatArray
 Coefficient = Callable[[Any], ArrayLike] | ArrayLike
 System = Callable[[Any], ArrayLike] | tuple[Coefficient, Coefficient, Coefficient]
 
-# Allowed difference of coefficients one period apart, relative to the largest coefficient; it
+# Allowed difference of an entry of A one period apart, relative to its largest magnitude; it
 # leaves room for interpolation errors.
 PERIODIC = 1e-6
+# Rounding errors of entries, relative to the largest of all: a stiff mode beside a soft one.
+_ROUNDING = 1e-13
 
 
 def check_period(period: float) -> None:
@@ -47,12 +49,14 @@ def check_periodic(A: FloatArray, later: FloatArray, times: FloatArray, period: 
     Raises:
         ParameterError: the coefficients differ.
     """
-    gap = np.abs(later - A).max(axis=(1, 2))
-    worst = int(gap.argmax())
-    if gap[worst] > PERIODIC * np.abs(A).max():
+    gap, size = np.abs(later - A), np.maximum(np.abs(A), np.abs(later)).max(axis=0)
+    excess = gap - (PERIODIC * size + _ROUNDING * size.max())
+    worst = np.unravel_index(int(excess.argmax()), excess.shape)
+    if excess[worst] > 0.0:
+        entry = ', '.join(str(int(k)) for k in worst[1:])
         raise ParameterError(
-            f'period is {period}, but A at t = {times[worst]:.6g} and one period later differ by '
-            f'{gap[worst]:.3g}, expected the same'
+            f'period is {period}, but A[{entry}] at t = {times[worst[0]]:.6g} and one period '
+            f'later differ by {gap[worst]:.3g}, expected the same'
         )
 
 

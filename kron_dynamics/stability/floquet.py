@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from kron_dynamics.arguments import real_array, real_number, whole_number
+from kron_dynamics.arguments import instance, real_array, real_number, whole_number
 from kron_dynamics.exceptions import KronDynamicsError, NonFiniteError, ParameterError, ShapeError
 from kron_dynamics.messages import shown
 from kron_dynamics.stability.coefficients import (
@@ -52,7 +52,7 @@ class FloquetAnalysis:
 
     def __post_init__(self) -> None:
         """Check the arguments and store a read-only copy of the matrix."""
-        monodromy = finite_square(np.array(self.monodromy, dtype=np.float64), 'monodromy')
+        monodromy = finite_square(real_array(self.monodromy, 'monodromy'), 'monodromy').copy()
         monodromy.setflags(write=False)
         object.__setattr__(self, 'monodromy', monodromy)
         check_period(self.period)
@@ -95,8 +95,11 @@ class FloquetAnalysis:
 
         Args:
             tolerance: distance outside the circle up to which a multiplier counts as on it.
+
+        Raises:
+            ArgumentTypeError: tolerance is not a real number.
         """
-        return self.spectral_radius <= 1 + tolerance
+        return self.spectral_radius <= 1 + real_number(tolerance, 'tolerance')
 
 
 def monodromy_matrix(
@@ -210,16 +213,19 @@ def stability_map(
 
     Raises:
         ShapeError: xs or ys is not a vector.
+        ArgumentTypeError: xs or ys is not real numbers, or family returns no `FloquetAnalysis`.
         KronDynamicsError: the analysis of a point failed; the error's type is kept.
     """
-    x_values, y_values = (np.asarray(values, dtype=np.float64) for values in (xs, ys))
+    x_values, y_values = real_array(xs, 'xs'), real_array(ys, 'ys')
     if x_values.ndim != 1 or y_values.ndim != 1:
         raise ShapeError(f'xs, ys have shapes {x_values.shape}, {y_values.shape}, expected (k,)')
     margins = np.empty((len(y_values), len(x_values)))
     for row, y in enumerate(y_values):
         for column, x in enumerate(x_values):
             try:
-                margins[row, column] = family(float(x), float(y)).stability_margin
+                analysis = family(float(x), float(y))
+                instance(analysis, FloquetAnalysis, 'result of family', 'a FloquetAnalysis')
+                margins[row, column] = analysis.stability_margin
             except KronDynamicsError as error:
                 raise type(error)(f'at x = {x:.6g}, y = {y:.6g}: {error}') from error
     return margins

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kron_dynamics.arguments import real_array
 from kron_dynamics.exceptions import ParameterError, ShapeError
 from kron_dynamics.typing import ArrayLike
 
@@ -39,8 +40,9 @@ def plot_stability_map(
     Raises:
         ParameterError: the file has another suffix, or a parameter does not increase.
         ShapeError: the shapes do not fit together.
+        ArgumentTypeError: xs, ys or margins is not real numbers.
     """
-    x, y, z = (np.asarray(values, dtype=np.float64) for values in (xs, ys, margins))
+    x, y, z = real_array(xs, 'xs'), real_array(ys, 'ys'), real_array(margins, 'margins')
     for name, values in (('xs', x), ('ys', y)):
         if values.ndim != 1 or len(values) < 2:
             raise ShapeError(f'{name} has shape {values.shape}, expected (k,) with k >= 2')

@@ -34,6 +34,38 @@ def test_positions_are_spread_within_their_ranges():
     np.testing.assert_allclose(q.mean(axis=0), (lower + upper) / 2, atol=0.1 * (upper - lower)[1])
 
 
+def test_positions_keep_the_only_limit_of_a_joint():
+    text = (ROBOTS / 'planar_2r.urdf').read_text()
+    ranges = iter(['upper="7.0" lower="-inf"', 'lower="5.0" upper="inf"'])
+    robot = kd.loads(
+        re.sub(r'lower="\S+" upper="\S+"', lambda _: '@', text)
+        .replace('@', next(ranges), 1)
+        .replace('@', next(ranges), 1)
+    )
+    library = export_library(robot, prefix='arm', quantities=['gravity_vector'])
+    (q,) = states(library, library.functions[0], 200, seed=1)
+    assert (q[:, 0] < 7.0).all() and (q[:, 1] > 5.0).all()
+    assert (np.ptp(q, axis=0) > 1.0).all()
+
+
+def test_payloads_are_bodies_with_ten_numbers_that_matter():
+    """A library that ignores one of the ten must not pass."""
+    robot = kd.load(ROBOTS / 'planar_2r.urdf')
+    library = export_library(
+        robot, quantities=['mass_matrix'], payload_links=[robot.model.tip_link]
+    )
+    rows = states(library, library.functions[0], 50, seed=1)[-1]
+    assert rows.shape == (50, 10)
+    scale = np.abs(rows).max(axis=0)
+    assert (np.ptp(rows, axis=0) > 0.3 * scale).all()
+    assert (np.abs(np.corrcoef(rows.T)[~np.eye(10, dtype=bool)]) < 0.95).all()
+    for m, x, y, z, xx, xy, xz, yy, yz, zz in rows:
+        about = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        first = np.array([x, y, z])
+        second = np.trace(about) / 2 * np.eye(3) - about - np.outer(first, first) / m
+        assert m > 0.0 and np.linalg.eigvalsh(second).min() > 0.0
+
+
 @pytest.mark.parametrize('real', ['float', 'double'])
 def test_numbers_given_to_an_export_are_those_of_its_kind(real):
     """Else it would be compared with equations of other numbers than it is given."""

@@ -113,6 +113,28 @@ def test_stops_take_energy_in_every_pose(machine, step):
         assert gain(thrown(machine, rng, at_stop), step, 20) < 1.0 + 1e-6
 
 
+@pytest.mark.parametrize('compiler', [True, False])
+@pytest.mark.parametrize('step', [1e-3, 0.1])
+def test_brakes_at_a_stop_leave_no_spring_that_throws_the_joint_back(
+    coaxial, compiler, step, monkeypatch
+):
+    """The stop catches a braked joint as soon as a free one; released, it is no faster."""
+    if not compiler:
+        monkeypatch.setenv('CC', '/nonexistent/compiler')
+    plant = Plant(coaxial, [UPPER - 1e-3, 0.0])
+    plant.qd[0], plant.brakes_set = 1.0, True
+    depths = []
+    for _ in range(round(0.3 / step)):
+        plant.advance([0.0, 0.0], step, step)
+        depths.append(plant.q[0] - UPPER)
+    assert max(depths) < max(1.05 / (np.e * STOP_FREQUENCY), step)
+    plant.brakes_set = False
+    plant.qd[1] = 0.0
+    for _ in range(round(0.3 / step)):
+        plant.advance([0.0, 0.0], step, step)
+        assert np.abs(plant.qd).max() < 0.3
+
+
 def test_a_step_that_the_stops_can_follow_leaves_them_as_they_are(coaxial):
     """The loaded depth is that of a spring of the documented frequency, or a softer one."""
     light = 1.0 / np.linalg.inv(coaxial.mass_matrix([0.0, 0.0]))[0, 0]

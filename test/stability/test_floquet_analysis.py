@@ -12,11 +12,50 @@ import pytest
 from long_runs import some_of
 from scipy.integrate import solve_ivp
 
-from kron_dynamics.exceptions import ModelError, NonFiniteError, ParameterError, ShapeError
-from kron_dynamics.stability import FloquetAnalysis, floquet_analysis, monodromy_matrix
+from kron_dynamics.exceptions import (
+    ArgumentTypeError,
+    ModelError,
+    NonFiniteError,
+    ParameterError,
+    ShapeError,
+)
+from kron_dynamics.stability import (
+    FloquetAnalysis,
+    floquet_analysis,
+    monodromy_matrix,
+    stability_map,
+)
 
 ONE = np.eye(1)
 ZERO = np.zeros((1, 1))
+
+
+@pytest.mark.parametrize('period', [1.0, pi / 2, 4.0])
+def test_a_stiff_mode_beside_it_does_not_hide_a_wrong_period(period: float) -> None:
+    def stiffness(t: float) -> Any:
+        return np.diag([1.0 - 0.6 * np.cos(2.0 * t), 2000.0**2])
+
+    system = np.eye(2), np.diag([0.0, 400.0]), stiffness
+    with pytest.raises(ParameterError, match=r'A\[2, 0\] .* one period later differ'):
+        monodromy_matrix(system, period)
+    assert not floquet_analysis(system, pi).is_stable()
+
+
+def test_numbers_of_another_kind_are_refused() -> None:
+    right = FloquetAnalysis(0.5 * ONE, 1.0)
+    calls = {
+        'monodromy': [
+            lambda: FloquetAnalysis(np.diag([0.5, 2j]), 1.0),  # type: ignore[arg-type]
+            lambda: FloquetAnalysis('abc', 1.0),  # type: ignore[arg-type]
+        ],
+        'tolerance': [lambda: right.is_stable('x')],  # type: ignore[arg-type]
+        'xs': [lambda: stability_map(lambda x, y: right, ['a'], [1.0])],  # type: ignore[list-item]
+        'family': [lambda: stability_map(lambda x, y: x, [1.0], [1.0])],  # type: ignore[arg-type, return-value]
+    }
+    for name, wrong in calls.items():
+        for call in wrong:
+            with pytest.raises(ArgumentTypeError, match=name):
+                call()
 
 
 @pytest.mark.parametrize(
