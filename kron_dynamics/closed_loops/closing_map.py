@@ -55,7 +55,7 @@ _DISPLACEMENTS = (1.0, -1.0, 0.1, -0.1, 0.01, -0.01)
 # series converge.
 _SHARES = (0.0, 0.1, 0.2, 0.4, 0.6)
 # Number of times that the range about the start is halved if no series converges over all of it.
-_HALVINGS = 6
+_HALVINGS = 4
 # Distance over which a drive is first followed, rad or lengths over the robot's, and the number of
 # positions after which the range of an unlimited drive is not widened further.
 _LENGTHS = 4.0

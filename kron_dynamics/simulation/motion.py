@@ -139,4 +139,4 @@ class Motion:
             return np.zeros(len(depth))
         push = (frequency := self.stop_frequency) * (frequency * depth + 2.0 * qd * (depth != 0.0))
         # A stop only pushes, it never pulls.
-        return np.where(depth > 0.0, np.maximum(push, 0.0), np.minimum(push, 0.0))
+        return np.asarray(np.where(depth > 0.0, np.maximum(push, 0.0), np.minimum(push, 0.0)))

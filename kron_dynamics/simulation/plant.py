@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import math
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +24,7 @@ from kron_dynamics.arguments import (
 from kron_dynamics.equilibrium import quasi_static_equilibrium
 from kron_dynamics.exceptions import (
     InvalidInertiaError,
+    ModelWarning,
     NonFiniteError,
     ParameterError,
     ShapeError,
@@ -30,6 +32,7 @@ from kron_dynamics.exceptions import (
 from kron_dynamics.messages import named, shown
 from kron_dynamics.robot import Robot
 from kron_dynamics.simulation.compiled_motion import compiled_motion
+from kron_dynamics.simulation.friction_rate import fastest_friction
 from kron_dynamics.simulation.motion import BRAKE_RATE, Motion
 from kron_dynamics.simulation.stepper import Stepper
 from kron_dynamics.typing import ArrayLike, FloatArray
@@ -39,6 +42,9 @@ from kron_dynamics.typing import ArrayLike, FloatArray
 # overdamped. RK4 is stable up to 2.78; the margin is for poses with faster rates.
 _STABLE = 2.0
 _MOST_STEPS = 1e12  # weeks of computing
+# Largest number of parts into which friction divides a step: more would take longer than the time
+# that is simulated.
+_MOST_PARTS = 100
 # Relative rounding error within which a duration counts as a whole number of steps.
 _ROUNDED = 4.0 * float(np.finfo(float).eps)
 
@@ -129,6 +135,7 @@ class Plant:
             upper=model.position_upper,
         )
         self._steppers: dict[bool, Stepper | Motion] = {}
+        self._friction: tuple[float, str] | None = None  # see `_parts`
 
     def __getstate__(self) -> dict[str, Any]:
         """Omit the steppers: they hold addresses of this process. A copy has stops of its own."""
@@ -146,7 +153,8 @@ class Plant:
             duration: s, 0 or more; with 0 only effort and qdd are updated.
             step: longest integration step, s; the duration is divided evenly. Steps that are too
                 long for the stops, beyond 25 ms divided by the number of joints that have them,
-                make the stops softer.
+                make the stops softer. Steps too long for the friction of light joints are divided
+                into up to 100 parts; if that does not suffice, a `ModelWarning` says so.
 
         Raises:
             ArgumentTypeError: an argument, q or qd is not real numbers.
@@ -159,7 +167,8 @@ class Plant:
             KernelBuildError: the compiler failed.
         """
         count, h = self._steps(command, duration, step)
-        self._integrate(count, h, step)
+        parts = self._parts(h or step)
+        self._integrate(count * parts, h / parts, step)
 
     def record(
         self, command: ArrayLike, duration: float, step: float, every: int = 1
@@ -182,9 +191,9 @@ class Plant:
             raise ParameterError(
                 f'every is {shown(every)}, expected a divisor of the {count} steps of the duration'
             )
-        states = []
+        states, parts = [], self._parts(h or step)
         for _ in range(count // every):
-            self._integrate(every, h, step)
+            self._integrate(every * parts, h / parts, step)
             states.append((self.q, self.qd, self.qdd, self.effort))
         time: FloatArray = every * h * np.arange(1.0, len(states) + 1.0)
         return Recording(time, *map(np.array, zip(*states, strict=True)))
@@ -241,8 +250,34 @@ class Plant:
                 f'decay at {BRAKE_RATE:g} 1/s, expected at most {_STABLE / BRAKE_RATE:g} s'
             )
         self.effort = np.minimum(np.maximum(wanted, -self._limit), self._limit)
-        self._motion.fit_stops(judged)
         return count, h
+
+    def _parts(self, h: float) -> int:
+        """Return into how many parts steps of h seconds are divided, and fit the stops to them.
+
+        Coulomb friction saturates: with longer steps a joint would not diverge but chatter about
+        standstill, with wrong accelerations. The number is the same in all poses, so that results
+        do not depend on how a duration is divided among calls.
+        """
+        parts = 1
+        if not self.brakes_set:
+            self._friction = self._friction or fastest_friction(self.robot, self.q)
+            rate, joint = self._friction
+            parts = max(1, math.ceil(h * rate / _STABLE))
+            if parts > _MOST_PARTS:
+                warnings.warn(
+                    ModelWarning(
+                        'step_too_long_for_friction',
+                        named('joint', joint),
+                        f'friction stops it at {rate:.4g} 1/s, too fast for the step of {h:g} s '
+                        f'in {_MOST_PARTS} parts: accelerations near standstill are wrong',
+                        f'simulate with a step of at most {0.995 * _STABLE / rate:.3g} s',
+                    ),
+                    stacklevel=3,
+                )
+                parts = _MOST_PARTS
+        self._motion.fit_stops(h / parts)
+        return parts
 
     def _state(self, values: ArrayLike, name: str) -> FloatArray:
         """Check coordinates or rates from outside; return them as an array, shape (n,)."""

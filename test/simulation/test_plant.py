@@ -161,6 +161,41 @@ def test_coulomb_friction_stops_and_holds_what_pushes_less(sledge):
     np.testing.assert_allclose(plant.qd, creep, rtol=1e-6)
 
 
+def light_joint(friction):
+    """A link of 0.012 kg m^2 about a vertical axis, which gravity does not move."""
+    return kd.loads(
+        f"""<robot name="r"><link name="base"/><link name="arm"><inertial><mass value="1"/>
+        <origin xyz="0.1 0 0"/><inertia ixx="0.002" ixy="0" ixz="0" iyy="0.002" iyz="0"
+        izz="0.002"/></inertial></link><joint name="j" type="revolute"><parent link="base"/>
+        <child link="arm"/><axis xyz="0 0 1"/><dynamics friction="{friction}"/>
+        <limit lower="-3" upper="3" velocity="2" effort="50"/></joint></robot>"""
+    )
+
+
+@pytest.mark.parametrize('step', [1e-4, 1e-3, 5e-3])
+def test_friction_of_a_light_joint_holds_it_at_any_step(step):
+    """With long steps it chattered about standstill, and friction held less than it should."""
+    plant = Plant(light_joint(2.0), [0.5])
+    plant.advance([1.0], 1.0, step)
+    # 2 tanh(qd / 0.02) = 1: it creeps.
+    creep = 0.02 * np.arctanh(0.5)
+    np.testing.assert_allclose(plant.qd, creep, rtol=1e-6)
+    np.testing.assert_allclose(plant.q, 0.5 + creep, rtol=1e-4)
+    assert abs(plant.qdd[0]) < 1e-6
+    once = plant.q.tolist()
+    other = Plant(light_joint(2.0), [0.5])
+    for _ in range(10):
+        other.advance([1.0], 0.1, step)
+    assert other.q.tolist() == once
+    assert other.record([1.0], 20 * step, step, every=10).time.tolist() == [10 * step, 20 * step]
+
+
+def test_friction_that_needs_very_many_parts_of_a_step_is_told():
+    plant = Plant(light_joint(2000.0), [0.5])
+    with pytest.warns(kd.ModelWarning, match=r"joint 'j': friction stops it at 8\.3.*e\+06 1/s"):
+        plant.advance([1.0], 0.01, 1e-3)
+
+
 def test_a_stop_catches_the_joint_and_holds_it(sledge):
     """At arrival, and against a push that goes on."""
     plant = moving(sledge, [0.4], [1.0])
@@ -219,11 +254,18 @@ def test_no_time_changes_nothing_but_the_effort(pendulum):
 
 
 @pytest.mark.filterwarnings('error')
-def test_a_step_that_is_too_long_is_said():
+def test_a_step_that_is_too_long_is_said(robot_text):
+    plant = moving(kd.loads(robot_text('rrp')), np.zeros(3), [3e3, -4e3, 5e2])
+    with pytest.raises(kd.NonFiniteError, match=r'the step of 0\.1 s is too long'):
+        plant.advance(np.zeros(3), 100.0, 0.1)
+
+
+def test_damping_may_act_within_a_step():
+    """It made the motion diverge."""
     stiff = kd.loads(SLEDGE.replace('damping="0"', 'damping="4000"'))
     plant = moving(stiff, [0.0], [0.3])
-    with pytest.raises(kd.NonFiniteError, match=r'the step of 0\.1 s is too long'):
-        plant.advance([0.0], 100.0, 0.1)
+    plant.advance([0.0], 1.0, 0.1)
+    np.testing.assert_allclose(plant.q, 0.3 * 4.0 / 4000.0, rtol=1e-3)
 
 
 @pytest.mark.parametrize(
