@@ -174,3 +174,24 @@ def test_structures_are_compared_where_efforts_are_known() -> None:
     begins = np.array([each.time[0] for each in everywhere]) / motion.time[-1]
     assert np.diff([0.0, *begins, 1.0]).max() < 0.25
     assert sum(len(each.time) for each in everywhere) == MOST_SAMPLES
+
+
+def test_short_motions_and_remainders_are_compared_as_well() -> None:
+    """They may be all there is of a joint, or of fast motion."""
+
+    def some(count: int, joint: int, start: float) -> Motion:
+        effort = np.full((count, 3), np.nan)
+        effort[:, joint] = 1.0
+        zeros = np.zeros((count, 3))
+        return Motion(start + 1e-3 * np.arange(count), zeros, zeros, effort)
+
+    long = some(STRETCH + 1, 0, 0.0)
+    short = [some(STRETCH - 1, 1, 10.0 * k) for k in range(1, 16)]
+    found = thinned([long, *short])
+    known = np.sum([np.isfinite(each.effort).sum(axis=0) for each in found], axis=0)
+    assert known[1] > 0.8 * MOST_SAMPLES > 0.0 and known[0] > 0 and known[2] == 0
+    assert sum(len(each.time) for each in found) <= MOST_SAMPLES + STRETCH
+    # A remainder with the only efforts of a joint.
+    last = some(10 * STRETCH - 1, 0, 0.0)
+    last.effort[-100:, 1] = 1.0
+    assert sum(np.isfinite(each.effort[:, 1]).sum() for each in thinned([last])) == 100
