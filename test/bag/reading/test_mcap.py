@@ -17,8 +17,10 @@ from rosbags.rosbag2 import CompressionFormat, CompressionMode, Reader
 from rosbags.rosbag2.storage_mcap import McapReader
 
 from kron_dynamics.bag.reading.cut_mcap import CutFile, is_cut_off
+from kron_dynamics.bag.reading.mcap_records import batches_of_chunk, messages_of_chunk
 from kron_dynamics.bag.reading.mcap_storage import BagReader
 from kron_dynamics.bag.reading.reader import read_bag
+from kron_dynamics.exceptions import BagError
 
 LOG_START = 1_700_000_000_000_000_000
 COUNT = 4000
@@ -235,6 +237,15 @@ def test_no_message_is_lost_with_the_summary(tmp_path, bag_maker, has_checksum):
         assert len(contents.joint_states['/js']) == 20, place
         if has_checksum:
             assert 'cannot be read as a whole' in contents.notes[-1]
+
+
+def test_a_chunk_that_ends_within_a_record_is_told():
+    record = struct.pack('<BQ', 5, 22) + bytes(22)
+    for content in (record + record[:5], record + record[:20]):
+        with pytest.raises(BagError, match='a chunk'):
+            list(messages_of_chunk(content, {0}))
+        with pytest.raises(BagError, match='a chunk'):
+            list(batches_of_chunk(content, {0}, (0, 1)))
 
 
 @pytest.mark.parametrize('compression', CompressionFormat)
