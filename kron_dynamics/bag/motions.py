@@ -115,7 +115,7 @@ def motions(replay: Replay, *, effort_delay: float = 0.0) -> list[Motion]:
         efforts = recorded_efforts(replay.run, plan.segment, replay.effort_sources)
         effort = interpolated_joints(efforts, series.time + effort_delay)
         q, qd = series.position, series.velocity
-        if as_recorded.any():
+        if as_recorded.any() and series.valid.any():
             signals = plan.segment.position, plan.segment.velocity
             places, rates = (interpolated_joints(signal, series.time) for signal in signals)
             changes = np.ma.masked_invalid((rates - qd)[series.valid])

@@ -15,11 +15,12 @@ from kron_dynamics.identification.rows import Rows
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
-# Magnitude of the correlation with the described efforts from which a negative one means that
-# efforts are recorded with the opposite sign.
+# Magnitude of the correlation with the described efforts from which a gain has its sign, as the
+# first value of an estimate. A note about the sign needs more, see below.
 LEAST_CORRELATION = 0.1
-# Recorded efforts count as being in another unit if they differ from the described ones by more
-# than this factor either way, and are correlated with them by more than `ALIKE`.
+# Recorded efforts are said to be in another unit, or of the opposite sign, only if the magnitude
+# of their correlation with the described ones is above `ALIKE`: in another unit, if they also
+# differ by more than the factor `OTHER_UNIT` either way; of the opposite sign alone, if by less.
 OTHER_UNIT = 2.0
 ALIKE = 0.7
 

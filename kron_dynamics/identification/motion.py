@@ -102,15 +102,25 @@ class Motion:
         )
 
     def shifted(self, delay: float) -> Motion:
-        """Return the motion with efforts stamped `delay` s late as they acted; NaN beyond it."""
+        """Return the motion with efforts stamped `delay` s late as they acted; NaN beyond it.
+
+        Efforts between samples are on cubics through two samples on each side, because a line
+        attenuates the motion, or on lines where one of these is unknown.
+        """
         if delay == 0.0:
             return self
-        effort = np.column_stack(
-            [
-                np.interp(self.time + delay, self.time, column, left=np.nan, right=np.nan)
-                for column in self.effort.T
-            ]
-        )
+        whole = int(np.floor(delay / self.step))
+        share = delay / self.step - whole
+        rows = np.arange(len(self.time)) + whole
+        known = (rows >= 0) & (rows + (share > 0.0) < len(self.time))
+        near = [self.effort[(rows + k).clip(0, len(rows) - 1)] for k in (-1, 0, 1, 2)]
+        effort = near[1] + share * (near[2] - near[1]) if share else near[1].copy()
+        # The cubic's deviation from the line, by its second differences at both samples.
+        bend = [near[k] - 2.0 * near[k + 1] + near[k + 2] for k in (0, 1)]
+        within = (rows >= 1) & (rows + 2 < len(rows))
+        change = share * (share - 1.0) / 6.0 * ((2.0 - share) * bend[0] + (1.0 + share) * bend[1])
+        effort += np.where(within[:, None] & np.isfinite(change), change, 0.0)
+        effort[~known] = np.nan
         return replace(self, effort=effort)
 
     def effort_noise(self) -> FloatArray:

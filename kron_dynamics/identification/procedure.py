@@ -14,6 +14,7 @@ from kron_dynamics.identification.base_parameters import base_parameters
 from kron_dynamics.identification.calibration import calibrate, prior_for
 from kron_dynamics.identification.consistent_fit import Prior
 from kron_dynamics.identification.cross_validation import choose_strength, folds_of
+from kron_dynamics.identification.delay_search import delay_notes
 from kron_dynamics.identification.described_friction import described_friction
 from kron_dynamics.identification.described_gains import unit_notes
 from kron_dynamics.identification.gain_spread import (
@@ -211,7 +212,9 @@ def _notes(
         notes += tilt_notes(robot.model.gravity, weighted.fit.parameters[-2:])
     if plain is None:
         notes.append('too little motion for least squares: the description dominates the result')
-    notes += thin_notes(robot) + transition_notes(robot, training)
+    notes += (
+        delay_notes(structure, training) + thin_notes(robot) + transition_notes(robot, training)
+    )
     return (*notes, *unit_notes(robot, rows, training, structure.terms))
 
 

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.identification.consistent_fit import Prior
 from kron_dynamics.identification.cross_validation import FOLDS, LEAST_GAIN, folds_of, is_better
+from kron_dynamics.identification.delay_search import LEAST_CHANGE, MOST_DELAY, least_delay
 from kron_dynamics.identification.friction import BASIC_TERMS
 from kron_dynamics.identification.motion import Motion
 from kron_dynamics.identification.prior import prior_of
@@ -26,12 +27,10 @@ from kron_dynamics.typing import FloatArray
 # The prior's strength while structures are compared.
 STRENGTH = 10.0
 # Candidates: widths of the recorder's effort average, in samples; transition velocities of Coulomb
-# friction, as multiples of the model's; presliding times, s; effort delays, in samples; and
-# further friction terms.
+# friction, as multiples of the model's; presliding times, s; and further friction terms.
 EFFORT_SAMPLES = (2.0, 4.0, 8.0, 16.0, 32.0)
 PASSAGES = (2.0, 4.0, 8.0, 0.3, 0.1)
 PRESLIDING = (0.1, 0.3, 1.0)
-DELAY_SAMPLES = (-1.0, -0.5, 0.5, 1.0)
 FURTHER_TERMS = ('load', 'stribeck', 'cubic', 'asymmetry')
 # Lower bound of a joint's speed scale, as a share of its velocity limit.
 SLOW_SHARE = 0.1
@@ -95,7 +94,18 @@ def choose_structure(
     reference = _Reference.of(robot, motions, best, usual)
     lines = []
     step = min(motion.step for motion in motions)
-    for kind, candidates in _candidates(first, step, bool(robot.model.gravity.any())):
+
+    def share(delay: float) -> float:
+        scores = reference.scores(robot, motions, replace(best, delay=delay), usual)
+        return float(scores[0].mean() / scores[1].mean()) if scores is not None else np.inf
+
+    def delays(reach: float) -> list[dict[str, Any]]:
+        if abs(best.delay) + reach * step > MOST_DELAY * step:
+            return []
+        delay = least_delay(share, best.delay, reach * step, MOST_DELAY * step)
+        return [{'delay': delay}] if abs(delay - best.delay) > LEAST_CHANGE * step else []
+
+    for kind, candidates in _candidates(first, step, bool(robot.model.gravity.any()), delays):
         if kind == 'terms' and terms is not None:
             continue
         worse = 0
@@ -119,13 +129,18 @@ def choose_structure(
 
 
 def _candidates(
-    first: Structure, step: float, has_weight: bool
+    first: Structure,
+    step: float,
+    has_weight: bool,
+    delays: Callable[[float], list[dict[str, Any]]],
 ) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """Yield the kinds of changes of a structure, and the candidates of each, in order."""
+    # The first, because late efforts resemble presliding friction; then, with it, more accurately.
+    yield 'delay', delays(1.0)
     yield 'effort_width', [{'effort_width': count * step} for count in EFFORT_SAMPLES]
     yield 'passage', [{'passage': share} for share in PASSAGES]
     yield 'presliding', [{'presliding': time} for time in PRESLIDING]
-    yield 'delay', [{'delay': count * step} for count in DELAY_SAMPLES]
+    yield 'delay', delays(0.5)
     if first.terms == BASIC_TERMS:
         yield 'terms', [{'terms': (term,)} for term in FURTHER_TERMS]
     if has_weight:

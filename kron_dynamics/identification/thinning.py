@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -24,24 +25,30 @@ def thinned(motions: Sequence[Motion]) -> list[Motion]:
     total = sum(len(motion.time) for motion in motions)
     if total <= MOST_SAMPLES:
         return list(motions)
-    stretches = [
-        motion.part(first, first + STRETCH)
-        for motion in motions
-        for first in range(0, len(motion.time) - STRETCH + 1, STRETCH)
-    ]
-    if not stretches:
-        return list(motions)
+    stretches = [part for motion in motions for part in _stretches(motion)]
     known = np.array([np.isfinite(each.effort).sum(axis=0) for each in stretches], dtype=float)
     # As shares of each joint's efforts: a joint that hardly ever moves counts as much.
     known /= np.maximum(known.sum(axis=0), 1.0)
     shares = known.sum(axis=1)
-    wanted = min(max(1, MOST_SAMPLES // STRETCH), len(stretches))
+    sizes = np.array([len(each.time) for each in stretches])
+    # As many parts of the recording as there may be stretches of usual length, the best of each.
+    wanted = min(max(1, int(MOST_SAMPLES / sizes.mean())), len(stretches))
     parts = np.array_split(np.arange(len(stretches)), wanted)
-    chosen = {int(part[np.argmax(shares[part])]) for part in parts}
-    chosen = {place for place in chosen if shares[place] > 0.0}
-    best = [int(place) for place in np.argsort(-shares, kind='stable') if place not in chosen]
-    chosen.update(best[: wanted - len(chosen)])
+    best = [int(part[np.argmax(shares[part])]) for part in parts]
+    best = list(dict.fromkeys([*best, *np.argsort(-shares, kind='stable').tolist()]))
+    chosen, left = set[int](), MOST_SAMPLES
+    for place in best:
+        if shares[place] > 0.0 and sizes[place] <= left:
+            chosen.add(place)
+            left -= int(sizes[place])
     for own in known.T:
-        if not own[list(chosen)].any():
+        if own.any() and not own[list(chosen)].any():
             chosen.add(int(np.argmax(own)))
     return [stretches[place] for place in sorted(chosen)]
+
+
+def _stretches(motion: Motion) -> list[Motion]:
+    """Return the parts of equal length, at most `STRETCH` samples, of a motion."""
+    count = len(motion.time)
+    edges = np.linspace(0, count, -(-count // STRETCH) + 1).round().astype(int).tolist()
+    return [motion.part(first, last) for first, last in pairwise(edges)]

@@ -56,6 +56,17 @@ def test_motion_of_few_samples_and_little_noise_stays_as_recorded(recorded):
     assert np.abs(found.qd - true[rows]).max() < 1e-5
 
 
+@pytest.mark.filterwarnings('error::RuntimeWarning')
+def test_a_run_without_a_valid_row_has_no_motion(arm, make_bag, make_motion):
+    time = np.arange(0.0, 6.0, 0.12)
+    with make_bag() as bag:
+        bag.motion('/js', make_motion(arm, time, (0.3, 0.2, 0.4), (0.8, 0.5, 0.2), (2, 1, 2)))
+    (replay,) = recorded_runs(bag.path, arm)
+    for series in replay.segments:
+        series.valid[:] = False
+    assert motions(replay) == []
+
+
 def test_efforts_that_are_stamped_late_stay_so_for_the_identification(make_bag, arm, arm_motion):
     """It chooses a delay itself, together with friction, and states that of the recording."""
     motion, early = arm_motion(duration=4.0), arm_motion(duration=4.0, start=4.99)

@@ -40,6 +40,18 @@ def test_late_efforts_are_moved_to_when_they_acted(delay: float) -> None:
     assert late.shifted(0.0) is late
 
 
+@pytest.mark.parametrize('delay', [0.3 * STEP, -1.5 * STEP])
+def test_moving_efforts_does_not_attenuate_them(delay: float) -> None:
+    # Ten samples a period, of which lines would take 5 %.
+    rate = 2.0 * np.pi / (10.0 * STEP)
+    late = motion(effort=both(np.sin(rate * (TIME - delay))))
+    found = late.shifted(delay).effort[5:-5]
+    np.testing.assert_allclose(found, both(np.sin(rate * TIME))[5:-5], atol=0.01)
+    late.effort[1000] = np.nan
+    lost = np.isnan(late.shifted(delay).effort[5:-5]).sum()
+    assert lost == 2 * 2  # neighbours alone
+
+
 def test_white_noise_is_told_from_a_smooth_effort(rng: np.random.Generator) -> None:
     t, spread = TIME - TIME[0], np.array([0.3, 5.0])
     smooth = both(10.0 + t - 3.0 * t**2)

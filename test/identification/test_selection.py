@@ -14,6 +14,7 @@ import kron_dynamics as kd
 from kron_dynamics.dynamics.friction import friction_coefficients
 from kron_dynamics.identification import selection
 from kron_dynamics.identification.cross_validation import FOLDS
+from kron_dynamics.identification.delay_search import MOST_DELAY, delay_notes, least_delay
 from kron_dynamics.identification.motion import Motion
 from kron_dynamics.identification.selection import PASSAGES, choose_structure, usual_values
 from kron_dynamics.identification.structure import Structure
@@ -97,11 +98,47 @@ def test_of_candidates_by_size_one_may_be_worse_but_not_two(
     motion = moved(robot, rng, 1.0, 1.0, 0.0)
     found, told = choose_structure(robot, [motion], Structure(3.0 * STEP), terms=TERMS)
     assert found == Structure(3.0 * STEP, effort_width=4.0 * STEP, terms=TERMS)
+    assert {round(trial.delay / STEP, 9) for trial in tried} == {0.0, -1.0, 1.0, -0.5, 0.5}
     assert told == ['effort width 0.04 s: 50 % of the squares']
-    widths = [round(trial.effort_width / STEP) for trial in tried]
+    widths = [round(trial.effort_width / STEP) for trial in tried if not trial.delay]
     assert widths[:4] == [2, 4, 8, 16] and set(widths[4:]) == {4}
     assert {trial.presliding for trial in tried} == {0.0, 0.1, 0.3}
     assert {trial.passage for trial in tried} == {1.0, *PASSAGES}  # from both sides
+
+
+@pytest.mark.parametrize('late', [2.5, 10.0])
+def test_the_whole_delay_of_efforts_is_found(
+    late: float, monkeypatch: pytest.MonkeyPatch, robot_text: Any, rng: np.random.Generator
+) -> None:
+    for others in ('EFFORT_SAMPLES', 'PASSAGES', 'PRESLIDING'):
+        monkeypatch.setattr(selection, others, ())
+    robot = kd.loads(robot_text('rrp'))
+    t, w = STEP * np.arange(500)[:, None], np.array([3.0, 4.3, 3.7])
+
+    def states(time: np.ndarray) -> tuple[np.ndarray, ...]:
+        slow, fast = np.sin(w * time), 0.5 * np.sin(2.3 * w * time + 1.0)
+        rates = w * np.cos(w * time) + 1.15 * w * np.cos(2.3 * w * time + 1.0)
+        return slow + fast, rates, -(w**2) * (slow + 2.3**2 * fast)
+
+    q, qd, _ = states(t)
+    tau = robot.inverse_dynamics(*states(t - late * STEP))
+    tau += 1e-3 * np.sqrt(np.mean(tau**2, axis=0)) * rng.standard_normal(tau.shape)
+    motion = Motion(t[:, 0], q, qd, tau)
+    found, _ = choose_structure(robot, [motion], Structure(1.5 * STEP), terms=TERMS)
+    assert found.delay / STEP == pytest.approx(min(late, MOST_DELAY), abs=0.1)
+    assert bool(delay_notes(found, [motion])) == (late > MOST_DELAY)
+
+
+@pytest.mark.parametrize('late', [0.0, 0.3, -0.7, 1.4, -4.0, 6.0, 7.9, -11.0])
+def test_the_least_score_is_found_within_the_range(late: float) -> None:
+    def score(delay: float) -> float:
+        return (1.0 + (delay - late) ** 2) / (1.0 + late**2)
+
+    wanted = float(np.clip(late, -MOST_DELAY, MOST_DELAY))
+    assert least_delay(score, 0.0, 1.0, MOST_DELAY) == pytest.approx(wanted, abs=1e-9)
+    # Where no rows are left to compare, nothing is gained.
+    few = least_delay(lambda delay: np.inf if delay else 1.0, 0.0, 1.0, MOST_DELAY)
+    assert few == 0.0
 
 
 @pytest.mark.parametrize('missing', [1, 0])
@@ -137,3 +174,24 @@ def test_structures_are_compared_where_efforts_are_known() -> None:
     begins = np.array([each.time[0] for each in everywhere]) / motion.time[-1]
     assert np.diff([0.0, *begins, 1.0]).max() < 0.25
     assert sum(len(each.time) for each in everywhere) == MOST_SAMPLES
+
+
+def test_short_motions_and_remainders_are_compared_as_well() -> None:
+    """They may be all there is of a joint, or of fast motion."""
+
+    def some(count: int, joint: int, start: float) -> Motion:
+        effort = np.full((count, 3), np.nan)
+        effort[:, joint] = 1.0
+        zeros = np.zeros((count, 3))
+        return Motion(start + 1e-3 * np.arange(count), zeros, zeros, effort)
+
+    long = some(STRETCH + 1, 0, 0.0)
+    short = [some(STRETCH - 1, 1, 10.0 * k) for k in range(1, 16)]
+    found = thinned([long, *short])
+    known = np.sum([np.isfinite(each.effort).sum(axis=0) for each in found], axis=0)
+    assert known[1] > 0.8 * MOST_SAMPLES > 0.0 and known[0] > 0 and known[2] == 0
+    assert sum(len(each.time) for each in found) <= MOST_SAMPLES + STRETCH
+    # A remainder with the only efforts of a joint.
+    last = some(10 * STRETCH - 1, 0, 0.0)
+    last.effort[-100:, 1] = 1.0
+    assert sum(np.isfinite(each.effort[:, 1]).sum() for each in thinned([last])) == 100

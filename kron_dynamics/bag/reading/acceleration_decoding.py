@@ -97,7 +97,7 @@ class AccelerationDecoder(BlockDecoder):
         log_time, numbers = self._log_times.table()[:, 0][index], self._numbers.table()
         # Messages of different layouts are decoded in another order than that of the file.
         order = np.argsort(index) if np.any(index[1:] < index[:-1]) else np.arange(len(index))
-        by_time = recording_order(log_time[order])
+        by_time = recording_order(log_time[order], stamp[order])
         order = order if by_time is None else order[by_time]
         if np.any(order[1:] < order[:-1]):
             log_time, stamp, frame = log_time[order], stamp[order], frame[order]

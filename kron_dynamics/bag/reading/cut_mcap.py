@@ -8,6 +8,7 @@ Truncated files are of a killed recorder or an incomplete copy.
 from __future__ import annotations
 
 import mmap
+import struct
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -76,14 +77,18 @@ class CutFile:
         channels: dict[int, tuple[str, str]] = {}
         counts: dict[int, int] = {}
         for kind, record in self._records():
-            if kind == SCHEMA:
-                names[SHORT.unpack_from(record)[0]] = text_at(record, 2)
-            elif kind == CHANNEL:
-                channel, schema = TWO_SHORTS.unpack_from(record)
-                channels[channel] = text_at(record, 4), names.get(schema, '')
-            elif kind == MESSAGE:
-                channel = SHORT.unpack_from(record)[0]
-                counts[channel] = counts.get(channel, 0) + 1
+            # The summary at the end repeats schemas and channels, and may be what is damaged.
+            try:
+                if kind == SCHEMA:
+                    names.setdefault(SHORT.unpack_from(record)[0], text_at(record, 2))
+                elif kind == CHANNEL:
+                    channel, schema = TWO_SHORTS.unpack_from(record)
+                    channels.setdefault(channel, (text_at(record, 4), names.get(schema, '')))
+                elif kind == MESSAGE:
+                    channel = MESSAGE_HEAD.unpack_from(record)[0]
+                    counts[channel] = counts.get(channel, 0) + 1
+            except (struct.error, UnicodeDecodeError):
+                continue
         if not counts:
             raise BagError('it is cut off before its first message')
         self.connections = [
@@ -100,7 +105,7 @@ class CutFile:
         """
         wanted = {connection.id: connection for connection in connections}
         for kind, record in self._records():
-            if kind == MESSAGE:
+            if kind == MESSAGE and len(record) >= MESSAGE_HEAD.size:
                 channel, _, time, _ = MESSAGE_HEAD.unpack_from(record)
                 if channel in wanted:
                     yield wanted[channel], time, record[MESSAGE_HEAD.size :]

@@ -82,7 +82,7 @@ class JointStateDecoder(BlockDecoder):
         tables.sort(key=lambda table: int(table.index[0]))
         # Up to here indices count undecodable messages, too.
         states = JointStates(log_time, stamp, tuple(tables)).taken(decoded)
-        by_time = recording_order(states.log_time)
+        by_time = recording_order(states.log_time, states.stamp)
         states = states if by_time is None else states.sorted_by(by_time)
         return states, len(self._undecodable)
 

@@ -5,8 +5,9 @@
 from __future__ import annotations
 
 import struct
+import zlib
 from collections.abc import Collection, Iterator
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -21,6 +22,7 @@ RECORD = struct.Struct('<BQ')  # kind and length
 MESSAGE_HEAD = struct.Struct('<HIQQ')  # channel, sequence, times of recording and publishing
 _TIME = slice(RECORD.size + 6, RECORD.size + 14)  # time of recording in a message record
 _FEWEST = 16  # messages that are compared first; then four times as many in each step
+_FOOTER = struct.Struct('<QQI')  # offsets of the summary and of its index; checksum
 _CHUNK_HEAD = struct.Struct('<QQQI')  # first and last time, size and checksum of the records
 FoundMessage = tuple[int, int, bytes]  # time of recording in ns, channel, message
 
@@ -106,6 +108,8 @@ def messages_of_chunk(content: bytes, wanted: Collection[int]) -> Iterator[Found
     record, head = RECORD.unpack_from, MESSAGE_HEAD.unpack_from
     at, end = 0, len(content)
     while at < end:
+        if at + RECORD.size > end:
+            raise BagError('a chunk ends within a record')
         kind, size = record(content, at)
         start = at + RECORD.size
         at = start + size
@@ -137,6 +141,23 @@ def partial_content(chunk: bytes) -> bytes:
     if compression:
         raise BagError(f'a truncated chunk cannot be decompressed ({compression})')
     return chunk[_CHUNK_HEAD.size + 4 + 8 :]
+
+
+def check_summary(file: BinaryIO) -> None:
+    """Check the summary of a whole file by its checksum, if it has one.
+
+    Raises:
+        BagError: the summary is damaged.
+    """
+    end = file.seek(-_FOOTER.size - len(MAGIC), 2)
+    start, _, checksum = _FOOTER.unpack(file.read(_FOOTER.size))
+    if not (start and checksum):
+        return
+    file.seek(min(start, end))
+    # It covers the footer as well, up to itself.
+    summary = file.read(end + _FOOTER.size - 4 - min(start, end))
+    if zlib.crc32(summary) != checksum:
+        raise BagError('its summary is damaged')
 
 
 def text_at(data: bytes, at: int) -> str:

@@ -24,6 +24,7 @@ from kron_dynamics.bag.reading.mcap_records import (
     Batch,
     FoundMessage,
     batches_of_chunk,
+    check_summary,
     chunk_content,
     messages_of_chunk,
 )
@@ -43,6 +44,16 @@ class ChunkReader(McapReader):
     """
 
     in_batches = False
+
+    def open(self) -> None:
+        """Open the file.
+
+        Raises:
+            BagError: its summary is damaged.
+        """
+        super().open()
+        assert self.bio is not None
+        check_summary(self.bio)
 
     def messages(
         self,
@@ -128,10 +139,17 @@ class BagReader(Reader):
         Args:
             connections: the topics wanted.
         """
-        storages: Any = getattr(self.storage, 'storages', [self.storage])
-        for storage in storages:
+        for storage in self._storages():
             if isinstance(storage, (ChunkReader, RowReader)):
                 # Messages that are compressed one by one have to be read one by one.
                 storage.in_batches = self.compression_mode != 'message'
         found: Any = self.messages(connections)
         yield from found
+
+    @property
+    def has_chunks(self) -> bool:
+        """Whether messages are found by an index of chunks."""
+        return any(isinstance(item, ChunkReader) and item.chunks for item in self._storages())
+
+    def _storages(self) -> list[Any]:
+        return list(getattr(self.storage, 'storages', [self.storage]))

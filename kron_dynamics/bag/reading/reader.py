@@ -170,7 +170,7 @@ def _finish(decoders: _Decoders, contents: BagContents) -> None:
                 contents.accelerations[topic] = messages
         elif len(messages):
             found[topic] = messages
-            if set_back := int(recorder_epochs(messages.log_time)[-1]):
+            if set_back := int(recorder_epochs(messages.log_time, messages.stamp)[-1]):
                 contents.notes.append(
                     f"'{topic}': the recorder's clock was set back {set_back} times: messages are "
                     'in the order of the file'
@@ -301,10 +301,22 @@ def _decode_messages(
             for each, row in zip(data.times.tolist(), data.rows, strict=True):
                 adders[connection.id](each, decompressed(row.tobytes()))
     if done < total:
-        contents.notes.append(
+        missing = (
             f'{total - done} of {total} messages are missing that the index counts on '
             f'{", ".join(sorted({connection.topic for connection in wanted}))}'
         )
+        contents.notes.append(_unless_hidden(missing, reader))
+
+
+def _unless_hidden(missing: str, reader: BagReader | CutFile | CutDatabase) -> str:
+    """Return a note about missing messages.
+
+    Raises:
+        BagError: a damaged index may hide them: the file has to be scanned.
+    """
+    if getattr(reader, 'has_chunks', False):
+        raise BagError(missing)
+    return missing
 
 
 def _is_foreign(connection: Any, store: Any) -> bool:

@@ -99,7 +99,7 @@ def _clock(
     """
     epochs = np.zeros(len(log_time), dtype=np.int64)
     if len(log.epoch_starts) > 1:
-        set_back = recorder_epochs(log_time)
+        set_back = recorder_epochs(log_time, stamp)
         begun = zip(log.epoch_recorders[1:], log.epoch_starts[1:], strict=True)
         for recorder, start in begun:
             epochs += (set_back > recorder) | ((set_back == recorder) & (log_time >= start))

@@ -126,7 +126,7 @@ def build_joint_log(
         states = states.taken(states.stamp != 0)
         dropped.unstamped = message_count - len(states)
     stamps = states.stamp if stamped else states.log_time
-    epochs = clock_epochs(stamps)
+    epochs = clock_epochs(stamps, states.log_time)
     dropped.restarts = int(epochs[-1]) if len(epochs) else 0
     dropped.out_of_order = sum(
         int(np.count_nonzero(part < np.maximum.accumulate(part)))
@@ -155,7 +155,7 @@ def build_joint_log(
         message_count,
         origin,
         states.log_time[firsts],
-        recorder_epochs(states.log_time)[firsts],
+        recorder_epochs(states.log_time, states.stamp)[firsts],
         np.array([np.median(delay) for delay in delays], dtype=np.int64),
         stamped,
     )

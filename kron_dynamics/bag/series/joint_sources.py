@@ -228,10 +228,11 @@ def _joined(parts: Mapping[str, JointStates]) -> JointStates:
         for table in states.tables
     ]
     stamps = np.concatenate([states.stamp for states in parts.values()])
-    times = [states.log_time for states in parts.values()]
-    log_time = np.concatenate(times)
+    log_time = np.concatenate([states.log_time for states in parts.values()])
     # Each topic shows by itself where the recorder's clock was set back.
-    epochs = np.concatenate([recorder_epochs(each) for each in times])
+    epochs = np.concatenate(
+        [recorder_epochs(each.log_time, each.stamp) for each in parts.values()]
+    )
     joined = JointStates(log_time, stamps if whole else np.zeros_like(stamps), tuple(tables))
     return joined.sorted_by(np.lexsort((log_time, epochs)))
 

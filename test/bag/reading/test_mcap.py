@@ -7,6 +7,7 @@ from __future__ import annotations
 import random
 import shutil
 import struct
+import zlib
 from operator import itemgetter
 
 import numpy as np
@@ -16,8 +17,10 @@ from rosbags.rosbag2 import CompressionFormat, CompressionMode, Reader
 from rosbags.rosbag2.storage_mcap import McapReader
 
 from kron_dynamics.bag.reading.cut_mcap import CutFile, is_cut_off
+from kron_dynamics.bag.reading.mcap_records import batches_of_chunk, messages_of_chunk
 from kron_dynamics.bag.reading.mcap_storage import BagReader
 from kron_dynamics.bag.reading.reader import read_bag
+from kron_dynamics.exceptions import BagError
 
 LOG_START = 1_700_000_000_000_000_000
 COUNT = 4000
@@ -201,14 +204,48 @@ def test_a_file_is_read_without_an_index_of_its_messages(tmp_path, bag_maker, lo
     file.write_bytes(data)
     contents = read_bag(file)
     assert contents.message_counts == {'/joint_states': 100}
+    assert len(contents.joint_states['/joint_states']) == 100
     if lost == 'index of messages':
-        assert len(contents.joint_states['/joint_states']) == 100
         assert not contents.notes
     else:
-        assert len(contents.joint_states['/joint_states']) == 60
-        assert contents.notes == [
-            '40 of 100 messages are missing that the index counts on /joint_states'
-        ]
+        (note,) = contents.notes
+        assert '40 of 100 messages are missing that the index counts on /joint_states' in note
+        assert note.endswith('100 messages are read')
+
+
+@pytest.mark.parametrize('has_checksum', [True, False])
+def test_no_message_is_lost_with_the_summary(tmp_path, bag_maker, has_checksum):
+    """It repeats what the data say; ROS 2 writes its checksum, which some writers leave out."""
+    with bag_maker(tmp_path / 'bag', 'mcap') as bag:
+        for k in range(20):
+            bag.joint_state('/js', 1.0 + k, ['a'], [k])
+    file = tmp_path / 'bag' / 'bag.mcap'
+    data = file.read_bytes()
+    (summary,) = struct.unpack_from('<Q', data, len(data) - 28)
+    if has_checksum:
+        checksum = zlib.crc32(data[summary:-12])
+        data = data[:-12] + struct.pack('<I', checksum) + data[-8:]
+    file.write_bytes(data)
+    assert not read_bag(file).notes
+    # Without a checksum, what cannot be read is damaged, such as a schema of another length.
+    places = range(summary, len(data) - 37, 7) if has_checksum else range(summary + 3, summary + 9)
+    for place in places:
+        changed = bytearray(data)
+        changed[place] ^= 16
+        file.write_bytes(changed)
+        contents = read_bag(file)
+        assert len(contents.joint_states['/js']) == 20, place
+        if has_checksum:
+            assert 'cannot be read as a whole' in contents.notes[-1]
+
+
+def test_a_chunk_that_ends_within_a_record_is_told():
+    record = struct.pack('<BQ', 5, 22) + bytes(22)
+    for content in (record + record[:5], record + record[:20]):
+        with pytest.raises(BagError, match='a chunk'):
+            list(messages_of_chunk(content, {0}))
+        with pytest.raises(BagError, match='a chunk'):
+            list(batches_of_chunk(content, {0}, (0, 1)))
 
 
 @pytest.mark.parametrize('compression', CompressionFormat)

@@ -121,7 +121,12 @@ def test_clock_jumping_back_starts_a_new_segment():
 
 def test_one_very_late_message_is_no_restart():
     stamps = np.array([1.0, 2.0, 3.0, 0.5, 4.0, 5.0]) * SECOND
-    np.testing.assert_array_equal(clock_epochs(stamps.astype(np.int64)), 0)
+    stamps = stamps.astype(np.int64)
+    np.testing.assert_array_equal(clock_epochs(stamps, np.arange(6) * SECOND), 0)
+    # Nor if it is written to another place of the file, also a little late.
+    np.testing.assert_array_equal(clock_epochs(stamps, stamps), 0)
+    little = np.array([0, 10, 20, 30, 40, 5, 50, 60, 70])
+    np.testing.assert_array_equal(clock_epochs(little, little), 0)
 
 
 def test_long_silence_of_one_joint_splits_all():
