@@ -248,8 +248,8 @@ class DynamicsNode(LifecycleNode):
         assert assembler is not None  # the node is configured
         assert supervision is not None
         now = time.monotonic()
-        if (problem := assembler.state(now).problem()) is not None:
-            return f'{self.resolve_topic_name("joint_states")}: {problem}'
+        if assembler.state(now).problem() is not None:
+            return f'{self.resolve_topic_name("joint_states")}: {supervision.problem(now)}'
         if self._simulated_time_forbidden():
             return 'allow_commands_in_sim_time, as use_sim_time is set'
         return supervision.obstacle(now)
@@ -315,7 +315,8 @@ class DynamicsNode(LifecycleNode):
         if controller is None or supervision is None or watchdog is None:
             return
         now = time.monotonic()
-        self._fault(controller, watchdog.confirmed(supervision.problem(now), now), now)
+        problem = watchdog.confirmed(supervision.problem(now), now, supervision.accepted)
+        self._fault(controller, problem, now)
         elapsed = now - self._last_command
         held = controller.longest_brake if self._brakes else 0.0
         if controller.latch.faulted and elapsed > held:

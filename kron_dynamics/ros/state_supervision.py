@@ -19,6 +19,7 @@ from kron_dynamics.control.supervision.state_gate import (
     position_jumps,
     position_margins,
 )
+from kron_dynamics.messages import listed
 from kron_dynamics.robot import Robot
 from kron_dynamics.ros.conversions import seconds
 from kron_dynamics.ros.declarations import NO_LIMIT
@@ -75,7 +76,10 @@ class StateSupervision:
         self._clock = -np.inf  # latest time of a state without a stamp, s
         self._time = -np.inf  # latest time of any state, s
         self._times = np.full(robot.n, -np.inf)  # of the positions, s
-        self._plausible_at: float | None = None
+        self._accepted = -np.inf
+        # Names in messages of others, while none of the machine's joints has come.
+        self._foreign: tuple[str, ...] = ()
+        self._heard = False
         self._dropped = -np.inf
         self._implausibility: str | None = None
         self._last_implausibility: str | None = None
@@ -97,6 +101,11 @@ class StateSupervision:
             velocity_factor=np.inf if factor >= NO_LIMIT else factor,
         )
 
+    @property
+    def accepted(self) -> float:
+        """Steady time of the last plausible state, s; -inf before the first."""
+        return self._accepted
+
     def receive(self, data: bytes, info: Mapping[str, Any], now: float) -> Received:
         """Receive a message; dropped and implausible ones are logged, those of others are not.
 
@@ -111,6 +120,10 @@ class StateSupervision:
         stamped = seconds(stamp)
         # Others than the machine's joints tell nothing about how these are timed.
         foreign = self._joints.isdisjoint(names)
+        if foreign and not self._heard:
+            self._foreign = names
+        elif not foreign:
+            self._foreign, self._heard = (), True
         clock = None if stamped or foreign else self._clock_time()
         problem, behind = None, -np.inf if clock is None else self._clock - clock
         if behind > _CLOCK_STEP:
@@ -157,7 +170,7 @@ class StateSupervision:
     def _judge(self, state: AssembledState, now: float) -> Verdict:
         verdict = self._gate.judge(state.q, state.qd, self._times)
         if verdict.plausible:
-            self._plausible_at = now
+            self._accepted = now
             self._implausibility = None
             if (joint := self._sources.doubled) is not None:
                 return Verdict(True, self._two_sources(joint))
@@ -175,10 +188,12 @@ class StateSupervision:
         They are not fresh, implausible for longer than the timeout, or from several publishers.
         """
         if (stale := self._assembler.state(now).problem()) is not None:
+            if self._foreign:
+                return f'{stale}; the only states are of other joints: {listed(self._foreign)}'
             if now - self._dropped > self._timeout:
                 return stale
             return f'{stale}; states arrive and are dropped: {dict(self._assembler.rejections)}'
-        silent = self._plausible_at is None or now - self._plausible_at > self._timeout
+        silent = now - self._accepted > self._timeout
         if self._implausibility is not None and silent:
             return f'joint states are implausible: {self._implausibility}'
         joint = self._sources.doubled

@@ -20,7 +20,8 @@ class Watchdog:
 
     After a long callback an executor runs its timers before it takes the joint states that have
     arrived meanwhile. What a check finds that is late by more than a period is therefore checked
-    once more, one period later.
+    once more, one period later; and again as long as states are accepted in between, as one long
+    callback may follow another.
     """
 
     def __init__(
@@ -44,24 +45,27 @@ class Watchdog:
         self._period = self._due_period()
         group = MutuallyExclusiveCallbackGroup()  # destroyed with the timer
         self._timer = node.create_timer(self._period, check, group, clock)
-        self._checked, self._doubted = time.monotonic(), False
+        self._checked = time.monotonic()
+        self._doubted: float | None = None  # when the last check was in doubt, s
 
     def destroy(self) -> None:
         """Stop the timer."""
         self._node.destroy_timer(self._timer)
 
-    def confirmed(self, problem: str | None, now: float) -> str | None:
+    def confirmed(self, problem: str | None, now: float, accepted: float) -> str | None:
         """Return the problem that a check has found; None if it has to be found once more.
 
         Args:
             problem: what is wrong with the joint states, or None.
             now: steady time, s; of every check.
+            accepted: steady time of the last plausible state, s; -inf if there was none.
         """
         late, self._checked = now - self._checked > 2.0 * self._period, now
-        self._doubted = problem is not None and late and not self._doubted
+        again = self._doubted is not None and accepted < self._doubted
+        self._doubted = now if problem is not None and late and not again else None
         if (period := self._due_period()) != self._period:  # another payload
             self._period, self._timer.timer_period_ns = period, round(1e9 * period)
-        if self._doubted:
+        if self._doubted is not None:
             self._timer.reset()  # otherwise the next check may follow at once
             return None
         return problem

@@ -158,7 +158,7 @@ class ReferenceStream:
         continuous = np.array(endless(robot.model.joint_types))
         turns = 2.0 * np.pi * continuous * np.rint((start[0] - goal[0]) / (2.0 * np.pi))
         goal = goal[0] + turns, goal[1], goal[2]
-        stops = self._stops_after(goal)
+        stops = self._stops_after(goal, start[0])
         least = max(time_from_start, _SHORTEST)
         duration, stops = self._reached(start, goal, least, stops)
         goal = _slowed(goal, least / duration)
@@ -187,28 +187,34 @@ class ReferenceStream:
                 raise TrajectoryError(f'{label} of {names[k]!r} is {values[k]:g}')
         return goal
 
-    def _limits(self) -> JointLimits:
+    def _limits(self, q: FloatArray) -> JointLimits:
+        """The limits, of positions widened to those of a machine that rests behind a stop."""
         model = self._follower.robot.model
         return JointLimits(
-            model.position_lower - _REST,
-            model.position_upper + _REST,
+            np.minimum(model.position_lower - _REST, q - _EXACT),
+            np.maximum(model.position_upper + _REST, q + _EXACT),
             model.velocity_limit * _ROUNDING,
             self._follower.acceleration_limit * _ROUNDING,
         )
 
     def _limits_from(self, start: JointReference) -> JointLimits:
-        """The limits, widened to a start beyond them, as of a machine that rests behind a stop."""
-        limits, (q, v, a) = self._limits(), start
+        """The limits, all widened to a start beyond them."""
+        limits, (_, v, a) = self._limits(start[0]), start
         return JointLimits(
-            np.minimum(limits.lower, q - _EXACT),
-            np.maximum(limits.upper, q + _EXACT),
+            limits.lower,
+            limits.upper,
             np.maximum(limits.velocity, np.abs(v) * (1.0 + _EXACT)),
             np.maximum(limits.acceleration, np.abs(a) * (1.0 + _EXACT)),
         )
 
-    def _stops_after(self, goal: JointReference) -> JointStops:
-        """The stops after a setpoint in time; refuse it if it or they are outside the limits."""
-        limits = self._limits()
+    def _stops_after(self, goal: JointReference, q: FloatArray) -> JointStops:
+        """The stops after a setpoint in time; refuse it if it or they are outside the limits.
+
+        Args:
+            goal: the setpoint.
+            q: positions now: the motion may end where it begins.
+        """
+        limits = self._limits(q)
         stops = joint_stops(goal, limits)
         farthest = np.where(stops.highest > limits.upper, stops.highest, stops.lowest)
         for label, values, bad in (
@@ -238,14 +244,14 @@ class ReferenceStream:
             least: duration if it is reached in time, s.
             stops: those if it is reached in time.
         """
-        limits = self._limits_from(start)
+        limits, after = self._limits_from(start), self._limits(start[0])
         longest = max(least, self._longest)
         # Try the requested time alone first: it usually suffices.
         for durations in (np.array([least]), np.geomspace(least, longest, _DURATIONS)):
             beyond = beyond_limits(start, goal, least, durations, limits)
             for k in np.flatnonzero(~beyond.any(axis=(0, 2))):
                 if durations[k] > least:
-                    stops = joint_stops(_slowed(goal, least / durations[k]), self._limits())
+                    stops = joint_stops(_slowed(goal, least / durations[k]), after)
                 if stops.possible:
                     return float(durations[k]), stops
         names = self._follower.robot.joint_names

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _JOINTS, _RANDOM = 6, 2
 # Step of the central differences of efforts, rad or m.
 _DIFFERENCE = 1e-5
+_ROUNDING = 1e-12  # of the sum of a body's parts, relative
 
 
 def link_errors(robot: Robot, machine: LinearMachine, error: float) -> ModelErrors:
@@ -81,16 +82,23 @@ def _signs(pulling: FloatArray, machine: LinearMachine) -> FloatArray:
 
 
 def _parameters_of_links(robot: Robot) -> FloatArray:
-    """Inertial parameters of each link and each rotor in columns, shape (10 b + ..., L).
+    """Inertial parameters of each link, payload and rotor in columns, shape (10 b + ..., L).
 
     Their sum is `Robot.inertial_parameters`.
     """
     bodies, parameters = robot.model.bodies, robot.inertial_parameters()
     columns = []
     for k, body in enumerate(bodies):
+        own = slice(PARAMETERS_PER_BODY * k, PARAMETERS_PER_BODY * (k + 1))
+        carried = parameters[own].copy()
         for part in body.parts or (body,):
             column = np.zeros_like(parameters)
-            column[PARAMETERS_PER_BODY * k :][:PARAMETERS_PER_BODY] = parameters_of([part])
+            column[own] = parameters_of([part])
+            columns.append(column)
+            carried -= column[own]
+        if np.abs(carried).max() > _ROUNDING * np.abs(parameters[own]).max():  # its payload
+            column = np.zeros_like(parameters)
+            column[own] = carried
             columns.append(column)
     rotors = np.diag(parameters)[:, PARAMETERS_PER_BODY * len(bodies) :]
     found = np.concatenate([np.stack(columns, axis=1), rotors], axis=1)

@@ -235,3 +235,17 @@ def test_a_machine_guided_by_hand_follows_no_points(arm):
     assert stream.counts.refused == 2
     assert not stream.active
     assert follower.present is held
+
+
+def test_a_machine_that_rests_behind_a_limit_may_stay_there(arm):
+    """As along a trajectory: a client that starts from the measured pose was refused."""
+    rig = Rig(arm, timeout=2.0)
+    behind = np.array([HELD[0], rig.follower.robot.model.position_upper[1] + 1e-3])
+    rig.follower.hold(behind)
+    rig.follower.answered(rig.time)
+    rig.stream.take(behind + [0.05, 0.0], None, None, 0.5)
+    rig.run(1.0)
+    np.testing.assert_allclose(rig.followed[-1][0], behind + [0.05, 0.0], atol=1e-6)
+    assert max(state[0][1] for state in rig.followed) <= behind[1] + 1e-9
+    with pytest.raises(TrajectoryError, match="position of 'elbow' is .*, beyond its limit"):
+        rig.stream.take(behind + [0.0, 1e-3], None, None, 0.5)

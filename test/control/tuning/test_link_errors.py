@@ -22,8 +22,8 @@ BOOM, COUNTERWEIGHT = 100.0, 380.0
 RATE, ERROR = 50.0, 0.2
 
 
-def link(name, mass, place):
-    about = 0.01 * mass
+def link(name, mass, place, share=0.01):
+    about = share * mass
     return (
         f'<link name="{name}"><inertial><origin xyz="{place} 0 0"/><mass value="{mass}"/>'
         f'<inertia ixx="{about}" iyy="{about}" izz="{about}" ixy="0" ixz="0" iyz="0"/>'
@@ -31,7 +31,7 @@ def link(name, mass, place):
     )
 
 
-def machine(boom=1.0, counterweight=1.0):
+def machine(boom=1.0, counterweight=1.0, payload=''):
     """A luffing boom, nearly balanced, with the masses times two factors."""
     return kd.loads(
         '<robot name="balanced"><link name="base"/>'
@@ -40,7 +40,7 @@ def machine(boom=1.0, counterweight=1.0):
         '<joint name="clamp" type="fixed"><parent link="boom"/><child link="weight"/>'
         '<origin xyz="-0.25 0 0"/></joint>'
         f'{link("boom", boom * BOOM, 1.0)}{link("weight", counterweight * COUNTERWEIGHT, 0.0)}'
-        '</robot>'
+        f'{payload}</robot>'
     )
 
 
@@ -86,3 +86,20 @@ def test_a_counterbalanced_boom_falls_below_the_bound_and_only_there(models, mon
     assert max(growth[1.2]) < 0.8
     # All masses off alike call for a sixth of that.
     assert tuning.stable_from[0] == pytest.approx(0.29, abs=0.005)
+
+
+def test_a_payload_is_one_more_link():
+    """It counted as missing in all models, as if its whole mass were unknown."""
+    carrying = kd.CarryingRobot(machine(), 'weight')
+    carrying.set_payload(
+        'weight', kd.RigidPayload(40.0, np.array([0.1, 0.0, 0.0]), np.zeros((3, 3)))
+    )
+    described = machine(
+        payload='<joint name="hook" type="fixed"><parent link="weight"/><child link="load"/>'
+        f'<origin xyz="0.1 0 0"/></joint>{link("load", 40.0, 0.0, 0.0)}'
+    )
+    found = []
+    for robot in (carrying, described):
+        errors = link_errors(robot, linear_machine(robot), ERROR)
+        found.append(np.unique(np.round(errors.inertia[:, 0, 0], 6)))
+    np.testing.assert_allclose(*found)

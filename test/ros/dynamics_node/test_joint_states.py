@@ -89,7 +89,11 @@ def test_states_of_two_publishers_are_put_together(fresh, assert_close):
         ((None, None, QD), 'position never received for turn, lift, slide', None),
         ((None, Q[:2], QD[:2]), 'position never received for turn', 'wrong length'),
         ((None, Q, QD[:2]), 'position never received for turn', 'wrong length'),
-        ((('a', 'b', 'c'), Q, QD), 'position never received for turn', 'no known joint'),
+        (
+            (('a', 'b', 'c'), Q, QD),
+            'the only states are of other joints: a, b, c',
+            'no known joint',
+        ),
         ((('turn', 'turn', 'slide'), Q, QD), 'never received for turn', 'joint repeated'),
         (([], [], []), 'position never received for turn', 'no values'),
     ],

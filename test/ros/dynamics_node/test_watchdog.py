@@ -62,6 +62,17 @@ def test_silence_after_a_delay_is_a_fault_at_the_next_check(watched, again):
     assert 'joint states are not fresh' in watched.latch.reason
 
 
+def test_states_between_two_long_callbacks_are_no_fault(watched):
+    """The doubt of the first remained at the second, although states had come."""
+    for _ in range(3):
+        assert not watched.check(STALL)
+        watched.state(Q)
+    assert not watched.latch.faulted
+    assert not watched.check(STALL)
+    assert len(watched.check(STALL)) == 1
+    assert watched.latch.faulted
+
+
 def test_silence_that_a_punctual_check_finds_is_a_fault_at_once(watched):
     for _ in range(int(STALL / 0.05)):
         watched.check()
@@ -82,7 +93,7 @@ def test_states_have_a_whole_period_before_what_was_found_late_counts(ros):
     executor.add_node(node)
 
     def check():
-        heard.append((now := time.monotonic(), dog.confirmed('silence', now)))
+        heard.append((now := time.monotonic(), dog.confirmed('silence', now, -np.inf)))
 
     controller = SimpleNamespace(longest_brake=0.0)
     dog = Watchdog(node, Clock(clock_type=ClockType.STEADY_TIME), 0.2, controller, check)
