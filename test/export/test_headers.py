@@ -171,3 +171,14 @@ def test_the_wrapper_has_memory_if_functions_need_some(joints):
     text = library.files()[f'{PLACE}.hpp']
     for part in ('ARM_WORKSPACE> workspace_;', ', workspace_.data());'):
         assert (part in text) == (joints == 16)
+
+
+def test_the_test_of_the_wrapper_compares_both_forms_of_every_method(files):
+    """Results in given arrays, and the returned ones, which nothing else would call."""
+    wrapper, test = files[f'{PLACE}.hpp'], files['test/wrapper_test.cpp']
+    methods = set(re.findall(r'^    arm_(\w+)\(', wrapper, re.MULTILINE))
+    assert methods == set(re.findall(r'^    robot\.(\w+)\(', test, re.MULTILINE))
+    returned = set(re.findall(r'^  (?!void)[A-Z][\w<>:, ]* (\w+)\(.*\{$', wrapper, re.MULTILINE))
+    compared = re.findall(r'same\("(\w+)", robot\.(\w+)\(', test)
+    compared += re.findall(r'(const auto) all = robot\.(\w+)\(', test)
+    assert returned and returned == {name for _, name in compared}
