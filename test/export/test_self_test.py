@@ -147,3 +147,12 @@ def test_functions_are_called_in_five_states_or_with_less_than_4000_results(
     library = export_library(kd.loads(chain_urdf(joints)), quantities=[quantity])
     program = library.files()['test/self_test.c']
     assert re.findall(r'k < (\d+); \+\+k', program)[-1] == str(count)
+
+
+def test_a_single_precision_number_of_a_light_joint_must_be_right():
+    """A tenth of its effort was within the tolerance, which is relative to the largest effort."""
+    arm = kd.load(ROBOTS / 'spatial_3r.urdf')
+    library = export_library(arm, prefix='arm', quantities=['inverse_dynamics'], real='float')
+    text = library.files()['test/self_test.c']
+    (tolerance,) = re.findall(r'compare\("inverse_dynamics".*, (\S+)\);', text)
+    assert 1e-6 < float(tolerance) < 3e-5

@@ -130,7 +130,7 @@ def test_files_beside_others_that_are_wrong(tmp_path: Path, text: str, words: st
     [
         ('<mujoco>', 'it is not well-formed XML'),
         ('<scene/>', 'root element <scene>, expected one of <robot>, <mujoco>, <sdf>'),
-        ('  \n', 'holds None, expected a mapping'),
+        ('  \n', 'is empty, expected a mapping'),
     ],
 )
 def test_contents_of_no_format(tmp_path: Path, text: str, words: str) -> None:
