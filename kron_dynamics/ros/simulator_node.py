@@ -228,7 +228,11 @@ class SimulatorNode(Node):
         now = self._wall_time()
         if now >= self._silent_until:
             self._silent_until = now + _BEHIND_INTERVAL
-            self.get_logger().info('the simulation cannot keep up with its real time factor')
+            text = 'the simulation cannot keep up with its real time factor'
+            if not self._with_clock:
+                late = self.get_clock().now().nanoseconds * 1e-9 - self._now()
+                text += f': stamps are {late:.3g} s behind the clock, and stay so'
+            self.get_logger().warning(text)
 
     def _publish(self, plant: Plant, sample: Measurement) -> None:
         stamp = stamp_from(self._now())
