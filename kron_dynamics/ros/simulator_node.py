@@ -229,10 +229,12 @@ class SimulatorNode(Node):
         if now >= self._silent_until:
             self._silent_until = now + _BEHIND_INTERVAL
             text = 'the simulation cannot keep up with its real time factor'
-            if not self._with_clock:
-                late = self.get_clock().now().nanoseconds * 1e-9 - self._now()
-                text += f': stamps are {late:.3g} s behind the clock, and stay so'
-            self.get_logger().warning(text)
+            logger = self.get_logger()
+            if self._with_clock:
+                logger.info(text)
+                return
+            late = self.get_clock().now().nanoseconds * 1e-9 - self._now()
+            logger.warning(f'{text}: stamps are {late:.3g} s behind the clock, and stay so')
 
     def _publish(self, plant: Plant, sample: Measurement) -> None:
         stamp = stamp_from(self._now())
