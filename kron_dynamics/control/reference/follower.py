@@ -280,10 +280,11 @@ class ReferenceFollower:
         Raises:
             TrajectoryError: there is no reference.
         """
-        present, held, stamp = self._followed(), self._held, self._stamp
-        if stamp is None and held is not None:
+        present, held = self._followed(), self._held
+        if self._stamp is None:
+            assert held is not None  # every first reference is a held position
             return PlannedReference(held.start, lambda: held, present, self._holds, _is_stop=True)
-        return self._planned(self._stop_of, stamp or 0.0, lead, stop=True, shaped=shaped)
+        return self._planned(self._stop_of, self._stamp, lead, stop=True, shaped=shaped)
 
     def splice(self, trajectory: Trajectory, *, lasting: bool = False) -> Reference:
         """Follow a trajectory from the last state on; drop the waiting reference.

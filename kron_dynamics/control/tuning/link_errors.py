@@ -90,15 +90,13 @@ def _parameters_of_links(robot: Robot) -> FloatArray:
     columns = []
     for k, body in enumerate(bodies):
         own = slice(PARAMETERS_PER_BODY * k, PARAMETERS_PER_BODY * (k + 1))
-        carried = parameters[own].copy()
-        for part in body.parts or (body,):
+        parts = [parameters_of([part]) for part in body.parts or (body,)]
+        payload = parameters[own] - sum(parts)
+        if np.abs(payload).max() > _ROUNDING * np.abs(parameters[own]).max():
+            parts.append(payload)
+        for part in parts:
             column = np.zeros_like(parameters)
-            column[own] = parameters_of([part])
-            columns.append(column)
-            carried -= column[own]
-        if np.abs(carried).max() > _ROUNDING * np.abs(parameters[own]).max():  # its payload
-            column = np.zeros_like(parameters)
-            column[own] = carried
+            column[own] = part
             columns.append(column)
     rotors = np.diag(parameters)[:, PARAMETERS_PER_BODY * len(bodies) :]
     found = np.concatenate([np.stack(columns, axis=1), rotors], axis=1)
