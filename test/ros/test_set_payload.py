@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import numpy as np
@@ -175,8 +176,10 @@ def test_set_payload_removes_the_error_without_a_leap(machine):
     assert machine.told() == {}
 
     first = seconds(machine.commands[-1].header.stamp)
+    # Not by stamps of commands: a busy machine may deliver those after the answer.
+    asked = time.monotonic()
     assert machine.set_payload().success
-    answered = seconds(machine.commands[-1].header.stamp)
+    answered = time.monotonic()
     left = machine.rest()
     # But for where friction holds it: none is compensated at rest.
     inertia = machine.truth.mass_matrix(q).diagonal()
@@ -188,7 +191,7 @@ def test_set_payload_removes_the_error_without_a_leap(machine):
     slopes = np.abs(np.diff(efforts, axis=0)) / np.maximum(np.diff(times), PERIOD)[:, None]
     weight = np.abs(machine.truth.gravity_vector(q) - robot.gravity_vector(q))
     moved = (weight > 0.1 * weight.max()).nonzero()[0]
-    assert answered - first > 0.8 * RAMP
+    assert answered - asked > 0.8 * RAMP
     # The whole of the weight in the time of the ramp; feedback takes back what it carried, at
     # about the same rate. A leap would be fifty times that.
     assert (slopes[:, moved].max(axis=0) < 6.0 * weight[moved] / RAMP).all()
