@@ -25,7 +25,7 @@ from benchmarks.robots import GRAVITY
 from benchmarks.start_probe import spent
 from kron_dynamics.kernels.batches import thread_count
 from kron_dynamics.kernels.compiler import find_compiler
-from kron_dynamics.kernels.run_compiler import compile_library
+from kron_dynamics.kernels.compiler_process import compile_library
 
 
 def functions(file: str, link: str) -> Any:

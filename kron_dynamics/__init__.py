@@ -3,6 +3,7 @@
 """Closed-form, compiled robot dynamics from a URDF, in the Kronecker-product formalism.
 
 ``robot = load('arm.urdf')`` returns a `Robot`, whose methods are its kinematics and dynamics.
+docs/map.md says in which file each equation and each behaviour is.
 """
 
 from typing import TYPE_CHECKING

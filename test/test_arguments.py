@@ -14,7 +14,7 @@ import pytest
 
 import kron_dynamics as kd
 from kron_dynamics.arguments import real_array
-from kron_dynamics.kernels import compilation, kernel
+from kron_dynamics.kernels import kernel, kernel_factory
 from kron_dynamics.messages import clipped, listed, shown
 from kron_dynamics.stability import motion_stability
 
@@ -131,7 +131,7 @@ def fresh(
     if request.param == 'ctypes':
         monkeypatch.setattr(kernel, 'call_type', lambda: None)
     if request.param == 'numpy':
-        monkeypatch.setattr(compilation, 'find_compiler', lambda: None)
+        monkeypatch.setattr(kernel_factory, 'find_compiler', lambda: None)
     return kd.loads(robot_text('rrp'))
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import kron_dynamics as kd
-from kron_dynamics.kernels import compilation, kernel
+from kron_dynamics.kernels import kernel, kernel_factory
 from kron_dynamics.model.restoring import restored_model
 
 ROOT = Path(__file__).parents[1]
@@ -145,7 +145,7 @@ def test_compiled_methods_come_back(
     if call == 'ctypes':
         monkeypatch.setattr(kernel, 'call_type', lambda: None)
     if call == 'numpy':
-        monkeypatch.setattr(compilation, 'find_compiler', lambda: None)
+        monkeypatch.setattr(kernel_factory, 'find_compiler', lambda: None)
     robot = kd.loads(robot_text('rrp'))
     q = [0.1, 0.2, 0.3]
     tip = robot.frame(robot.model.tip_link)

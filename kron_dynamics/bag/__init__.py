@@ -1,6 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Comparison of recorded motion with the model: effort and acceleration residuals of bags."""
+"""Comparison of recorded motion with the model: effort and acceleration residuals of bags.
+
+Recorded efforts with another sign or unit: noticed in `results.py`, and by `identify` in
+`identification/effort_units.py`.
+"""
 
 from kron_dynamics.bag.analysis import BagAnalysis, RunAnalysis, analyze_bag
 from kron_dynamics.bag.payload import BagPayload, bag_payload

@@ -1,6 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""State of the whole machine, assembled from partial, unordered samples of several publishers."""
+"""State of the whole machine, assembled from partial, unordered samples of several publishers.
+
+Samples older than the last, and values that are not fresh, are treated here; faults from their
+age in `ros/state_supervision.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Coriolis and centrifugal terms: ``c = C* (qd (x) qd) = C(q, qd) qd``."""
+"""Coriolis and centrifugal terms: ``c = C* (qd (x) qd) = C(q, qd) qd``.
+
+C* is computed from composite bodies here. As the paper prints it, and from the Jacobians and
+Hessians of the bodies: `lagrange.py`.
+"""
 
 from __future__ import annotations
 

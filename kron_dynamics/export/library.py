@@ -15,7 +15,7 @@ from kron_dynamics.export.c_header import CONSTANTS, header
 from kron_dynamics.export.identifiers import checked_prefix, identifier
 from kron_dynamics.export.quantities import Function, chosen_quantities, recorded
 from kron_dynamics.export.request import check_request, links_by_carrier
-from kron_dynamics.kernels.functions import foundation
+from kron_dynamics.kernels.c_functions import foundation
 from kron_dynamics.model import RobotModel
 from kron_dynamics.robot import Robot
 

@@ -16,8 +16,8 @@ from typing import Any
 from kron_dynamics.exceptions import InvalidInertiaError, ParameterError
 from kron_dynamics.export.identifiers import different_identifiers
 from kron_dynamics.frame import RobotFrame
+from kron_dynamics.kernels.c_functions import CFunction, c_functions
 from kron_dynamics.kernels.compiled import Compiled, compiled_methods
-from kron_dynamics.kernels.functions import CFunction, c_functions
 from kron_dynamics.kernels.loops.trace import LoopTrace
 from kron_dynamics.kernels.specification import KernelSpecification
 from kron_dynamics.kernels.trace import Graph, Trace

@@ -11,7 +11,7 @@ import numpy as np
 
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.identification.consistent_fit import Prior
-from kron_dynamics.identification.described_gains import described_gains
+from kron_dynamics.identification.effort_units import described_gains
 from kron_dynamics.identification.gains import GainFit, fit_gains
 from kron_dynamics.identification.motion import Motion
 from kron_dynamics.identification.prior import prior_of

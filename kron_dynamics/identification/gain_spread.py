@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from kron_dynamics.identification.consistent_fit import Prior, consistent_fit
-from kron_dynamics.identification.described_gains import load_efforts
+from kron_dynamics.identification.effort_units import load_efforts
 from kron_dynamics.identification.gains import GainFit
 from kron_dynamics.identification.least_squares import RANK_TOLERANCE, LeastSquares
 from kron_dynamics.identification.motion import Motion

@@ -19,7 +19,7 @@ import numpy as np
 
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.identification.consistent_fit import Prior, consistent_fit, gram
-from kron_dynamics.identification.described_gains import load_efforts
+from kron_dynamics.identification.effort_units import load_efforts
 from kron_dynamics.identification.known_load import (
     KnownLoad,
     body_columns,

@@ -16,7 +16,7 @@ from kron_dynamics.identification.consistent_fit import Prior
 from kron_dynamics.identification.cross_validation import choose_strength, folds_of
 from kron_dynamics.identification.delay_search import delay_notes
 from kron_dynamics.identification.described_friction import described_friction
-from kron_dynamics.identification.described_gains import unit_notes
+from kron_dynamics.identification.effort_units import unit_notes
 from kron_dynamics.identification.gain_spread import (
     widened,
     widened_fit,

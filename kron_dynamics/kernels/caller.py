@@ -67,7 +67,7 @@ def _extension(given_up: threading.Event) -> Any:
 
     def build(keys: Sequence[str], folder: Path) -> dict[str, Built]:
         with IMPORTING:
-            from kron_dynamics.kernels.run_compiler import compile_library
+            from kron_dynamics.kernels.compiler_process import compile_library
 
         started = time.perf_counter()
         library = folder / f'{_MODULE}.so'

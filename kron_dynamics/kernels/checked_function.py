@@ -10,8 +10,8 @@ from pathlib import Path
 
 from kron_dynamics.kernels.cache import Built, Found, cache_key, fetch
 from kron_dynamics.kernels.compiler import compiler_identity, processor_identity
+from kron_dynamics.kernels.compiler_process import compile_library
 from kron_dynamics.kernels.library import address_of, signature_source
-from kron_dynamics.kernels.run_compiler import compile_library
 
 
 def checked_function(

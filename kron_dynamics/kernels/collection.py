@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from kron_dynamics.kernels.compilation import make_kernels, make_lanes
 from kron_dynamics.kernels.kernel import Kernel, KernelReport
+from kron_dynamics.kernels.kernel_factory import make_kernels, make_lanes
 from kron_dynamics.kernels.specification import KernelSpecification
 from kron_dynamics.model.robot_model import RobotModel
 

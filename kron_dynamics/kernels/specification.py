@@ -28,7 +28,7 @@ _LONG = 2500
 _LONG_IN_LOOPS = 4 * _LONG
 
 # The module that makes kernels: all its imports are sources of every kernel.
-_GENERATOR = 'kron_dynamics.kernels.compilation'
+_GENERATOR = 'kron_dynamics.kernels.kernel_factory'
 
 
 # The name of an argument of length n, or a name and a length.

@@ -1,6 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Plausibility checks of joint states in dynamics_node, and their diagnostics."""
+"""Age and plausibility checks of joint states in dynamics_node, and their diagnostics.
+
+`StateSupervision.problem` says what is wrong with the states, such as none for too long. What is
+commanded then: `control/tracking_controller.py`. docs/faults.md has every case and its parameter.
+"""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from guarding import Finding, guarded
 
 import kron_dynamics as kd
 from kron_dynamics.equilibrium import quasi_static_equilibrium
-from kron_dynamics.kernels import compilation
+from kron_dynamics.kernels import kernel_factory
 from kron_dynamics.kernels.compiled import compiled_methods
 
 ROOT = Path(__file__).parents[2]
@@ -116,10 +116,10 @@ def robots(name: str) -> tuple[kd.Robot, kd.Robot]:
     """Return a robot twice: with compiled and with interpreted kernels."""
     path, flexible = ROBOTS[name]
     pair = []
-    find = compilation.find_compiler
+    find = kernel_factory.find_compiler
     try:
         for found in (find, lambda: None):
-            compilation.find_compiler = found
+            kernel_factory.find_compiler = found
             robot = kd.load(path, flexible=flexible)
             if flexible is None:
                 robot.prepare(robot.model.tip_link)
@@ -131,7 +131,7 @@ def robots(name: str) -> tuple[kd.Robot, kd.Robot]:
                         pass
             pair.append(robot)
     finally:
-        compilation.find_compiler = find
+        kernel_factory.find_compiler = find
     return pair[0], pair[1]
 
 

@@ -20,7 +20,7 @@ from kron_dynamics.exceptions import (
 )
 from kron_dynamics.identification import KnownLoad, Motion, identify
 from kron_dynamics.identification.calibration import estimated_gains, rough_gains
-from kron_dynamics.identification.described_gains import (
+from kron_dynamics.identification.effort_units import (
     described_gains,
     load_efforts,
     unit_notes,

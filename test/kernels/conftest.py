@@ -19,10 +19,10 @@ import pytest
 
 from kron_dynamics.kernels import Kernel, compiler, sources
 from kron_dynamics.kernels.caller import call_type
-from kron_dynamics.kernels.compilation import make_kernels
 from kron_dynamics.kernels.compiler import find_compiler
+from kron_dynamics.kernels.compiler_process import compile_library
 from kron_dynamics.kernels.emit import emit_c, emit_lanes, symbol
-from kron_dynamics.kernels.run_compiler import compile_library
+from kron_dynamics.kernels.kernel_factory import make_kernels
 from kron_dynamics.kernels.specification import KernelSpecification
 from kron_dynamics.kernels.trace import Trace
 

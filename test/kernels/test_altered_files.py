@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from kron_dynamics import KernelBuildError, dynamics
-from kron_dynamics.kernels import cache, run_compiler
-from kron_dynamics.kernels.compilation import make_kernels
+from kron_dynamics.kernels import cache, compiler_process
+from kron_dynamics.kernels.kernel_factory import make_kernels
 from kron_dynamics.kernels.library import address_of
 from kron_dynamics.kernels.specification import KernelSpecification
 from kron_dynamics.model import RobotModel, load_model
@@ -50,7 +50,7 @@ def compiled_once(
     (name,) = {fields['library'] for fields in records.values() if fields['operations']}
     asked: list[str] = []
     done: dict[str, bytes] = {}
-    compiled = run_compiler.compile_library
+    compiled = compiler_process.compile_library
 
     def compile_library(command: Any, source: str, target: Path, **more: Any) -> None:
         asked.append(source)
@@ -59,7 +59,7 @@ def compiled_once(
             done[source] = target.read_bytes()
         target.write_bytes(done[source])
 
-    monkeypatch.setattr(run_compiler, 'compile_library', compile_library)
+    monkeypatch.setattr(compiler_process, 'compile_library', compile_library)
     return own_cache / f'{name}.so', asked
 
 

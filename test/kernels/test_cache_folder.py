@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kron_dynamics.kernels import cache, cache_folder, compilation
+from kron_dynamics.kernels import cache, cache_folder, kernel_factory
 from kron_dynamics.kernels.cache_folder import cache_directory, work_folder
 
 
@@ -177,7 +177,7 @@ def test_kernels_are_read_where_they_cannot_be_written(
 def test_with_nowhere_to_write_kernels_are_not_compiled(
     own_cache: Path, tmp_path: Path, make_kernel: Any, monkeypatch: pytest.MonkeyPatch, caplog: Any
 ) -> None:
-    compilation._warn_not_compiled.cache_clear()
+    kernel_factory._warn_not_compiled.cache_clear()
     fail_to_write(monkeypatch, tmp_path, errno.ENOSPC)
     for name in ('one', 'two'):
         kernel = make_kernel(name, lambda x: [x[0] - x[1]], ('x', 2))
@@ -256,11 +256,11 @@ def test_locks_do_not_pile_up(own_cache: Path, monkeypatch: pytest.MonkeyPatch) 
         names.add(lock)
         return {}
 
-    monkeypatch.setattr(compilation, 'fetch', fetch)
-    monkeypatch.setattr(compilation, 'forget_changed', lambda: None)
+    monkeypatch.setattr(kernel_factory, 'fetch', fetch)
+    monkeypatch.setattr(kernel_factory, 'forget_changed', lambda: None)
     model: Any = object()
     for k in range(1000):
-        compilation.make_kernels([], model, f'robot {k}')
+        kernel_factory.make_kernels([], model, f'robot {k}')
     assert 200 < len(names) <= 256
 
 

@@ -25,7 +25,7 @@ from handmade import Five, make_call
 from long_runs import some_of
 
 from kron_dynamics import KernelBuildError
-from kron_dynamics.kernels import Kernel, caller, run_compiler
+from kron_dynamics.kernels import Kernel, caller, compiler_process
 from kron_dynamics.kernels.caller import call_type
 
 pytestmark = pytest.mark.hurried
@@ -155,7 +155,7 @@ def spoil_library(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         target.write_bytes(b'no library')
 
     monkeypatch.setenv('KRON_DYNAMICS_CACHE', str(tmp_path / 'cache'))
-    monkeypatch.setattr(run_compiler, 'compile_library', compile_library)
+    monkeypatch.setattr(compiler_process, 'compile_library', compile_library)
 
 
 def lose_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_extension_is_found_in_the_cache(
     assert call_type() is not None
     assert len(list(own_cache.glob('*.so'))) == 1
     forget()
-    monkeypatch.setattr(run_compiler, 'compile_library', refuse)
+    monkeypatch.setattr(compiler_process, 'compile_library', refuse)
     assert call_type() is not None
     # Of another NumPy it is another extension.
     forget()

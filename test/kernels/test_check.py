@@ -23,9 +23,9 @@ import kron_dynamics
 from kron_dynamics import KernelBuildError, dynamics
 from kron_dynamics.kernels import check, compiler_options, specification
 from kron_dynamics.kernels.check import check_kernel
-from kron_dynamics.kernels.compilation import make_kernels
 from kron_dynamics.kernels.compiler import find_compiler
 from kron_dynamics.kernels.compiler_options import without_harm
+from kron_dynamics.kernels.kernel_factory import make_kernels
 from kron_dynamics.kernels.library import address_of
 from kron_dynamics.kernels.loops.trace import LoopTrace
 from kron_dynamics.kernels.specification import KernelSpecification

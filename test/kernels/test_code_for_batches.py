@@ -15,7 +15,7 @@ from long_runs import some_of
 
 import kron_dynamics
 from kron_dynamics import KernelBuildError, Robot
-from kron_dynamics.kernels import compilation
+from kron_dynamics.kernels import kernel_factory
 from kron_dynamics.kernels.kernel import BATCH
 
 pytestmark = pytest.mark.hurried
@@ -99,7 +99,7 @@ def test_without_a_compiler_any_more_batches_are_computed_state_by_state(
 ) -> None:
     singles = np.array([robot.gravity_vector(q) for q in states[0]])
     monkeypatch.setenv('CC', '/nonexistent')
-    compilation._warn_not_compiled.cache_clear()
+    kernel_factory._warn_not_compiled.cache_clear()
     with caplog.at_level(logging.WARNING):
         for _ in range(2):
             np.testing.assert_array_equal(robot.gravity_vector(states[0]), singles)

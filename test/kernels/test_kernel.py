@@ -18,7 +18,7 @@ import pytest
 
 import kron_dynamics as kd
 from kron_dynamics import ParameterError, ShapeError
-from kron_dynamics.kernels import Kernel, KernelReport, compilation, kernel, run_compiler
+from kron_dynamics.kernels import Kernel, KernelReport, compiler_process, kernel, kernel_factory
 from kron_dynamics.kernels.prelude import prelude
 
 # As an extension of Python calls it, as ctypes does, and without a compiler.
@@ -293,7 +293,7 @@ def test_without_a_compiler_the_numbers_are_the_same_and_one_warning_says_so(
     q, qd, qdd = rng.uniform(-1, 1, (3, 5, 3))
     compiled, plain = kd.loads(robot_text('rrp')), kd.loads(robot_text('rrp'))
     expected = compiled.inverse_dynamics(q, qd, qdd), compiled.mass_matrix(q)
-    compilation._warn_not_compiled.cache_clear()
+    kernel_factory._warn_not_compiled.cache_clear()
     monkeypatch.setenv('CC', '/nonexistent')
     with caplog.at_level(logging.WARNING):
         assert_close(plain.inverse_dynamics(q, qd, qdd), expected[0])
@@ -322,13 +322,13 @@ def test_no_name_of_a_description_reaches_generated_code(
     for place, name in zip(places, NASTY, strict=True):
         text = text.replace(f'"{place}"', quoteattr(name))
     sources = []
-    compile_library = run_compiler.compile_library
+    compile_library = compiler_process.compile_library
 
     def spy(command: Any, source: str, target: Path, **more: Any) -> None:
         sources.append(source)
         compile_library(command, source, target, **more)
 
-    monkeypatch.setattr(run_compiler, 'compile_library', spy)
+    monkeypatch.setattr(compiler_process, 'compile_library', spy)
     robot = kd.loads(text)
     nasty_link = robot.model.tip_link
     robot.inverse_dynamics([0, 0], [0, 0], [0, 0])

@@ -14,7 +14,7 @@ import pytest
 from compilers import clang
 from mpmath import libmp
 
-from kron_dynamics.kernels import compiler, run_compiler
+from kron_dynamics.kernels import compiler, compiler_process
 from kron_dynamics.kernels.prelude import prelude
 
 SOURCE = (
@@ -70,7 +70,7 @@ def library(
         if lanes:
             options = vector_options(int(lanes[0]))
             patch.setattr(compiler, 'flags', lambda: (*compiler._FLAGS, *options))
-        run_compiler.compile_library(command, SOURCE, path)
+        compiler_process.compile_library(command, SOURCE, path)
     loaded = ctypes.CDLL(str(path))
     if lanes and platform.machine() == 'x86_64':
         assert loaded.lanes() == int(lanes[0])

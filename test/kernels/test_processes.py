@@ -76,7 +76,7 @@ while (name := begun.get()) is not None:
     if (child := os.fork()) == 0:
         signal.alarm(10)
         importlib.import_module(name)
-        if name.endswith('building'):
+        if name.endswith('kernel_builder'):
             os.environ['CC'] = '/nonexistent'
             other.mass_matrix([0.3, 0.7])
         os._exit(0)
@@ -173,7 +173,9 @@ def test_a_process_forked_during_an_import_can_make_kernels(
     """The thread that makes kernels is not there to finish what it imports."""
     urdf = tmp_path / 'robot.urdf'
     urdf.write_text(robot_text('planar_2r'), encoding='utf-8')
-    builders = (f'kron_dynamics.kernels.{name}' for name in ('building', 'check', 'run_compiler'))
+    builders = (
+        f'kron_dynamics.kernels.{name}' for name in ('kernel_builder', 'check', 'compiler_process')
+    )
     late = ['tempfile', *builders]
     done = subprocess.run(
         [sys.executable, '-c', FORKING, str(urdf), *late],

@@ -15,7 +15,7 @@ from kron_dynamics.kernels import source_notes, sources
 from kron_dynamics.kernels.source_notes import Note, SourceNotes
 from kron_dynamics.kernels.sources import closure, keep_notes, sources_digest
 
-ROOTS = ('kron_dynamics.kernels.compilation', 'kron_dynamics.robot')
+ROOTS = ('kron_dynamics.kernels.kernel_factory', 'kron_dynamics.robot')
 
 
 @pytest.fixture(autouse=True)

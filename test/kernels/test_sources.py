@@ -30,7 +30,7 @@ pytestmark = [pytest.mark.hurried, pytest.mark.usefixtures('read_anew')]
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / 'kron_dynamics'
-GENERATOR = 'kron_dynamics.kernels.compilation'
+GENERATOR = 'kron_dynamics.kernels.kernel_factory'
 MADE_OF = sorted(closure(['kron_dynamics.robot', GENERATOR]))
 
 
@@ -73,7 +73,7 @@ for robot, few, names in (
             made.add(name)
 sys.settrace(None)
 sources = sys.modules['kron_dynamics.kernels.sources']
-found = sources.closure(['kron_dynamics.kernels.compilation', 'kron_dynamics.robot'])
+found = sources.closure(['kron_dynamics.kernels.kernel_factory', 'kron_dynamics.robot'])
 imported = {name for name in sys.modules if name.split('.')[0] == 'kron_dynamics'}
 print(json.dumps([sorted(files), sorted(imported), sorted(found), loops, sorted(made)]))
 """
@@ -177,13 +177,13 @@ for text in sys.argv[2:]:
     if text:
         print(text, end='', file=open(sys.argv[1], 'a'))
     with multiprocessing.get_context('fork').Pool(1) as fork:
-        digests.append(fork.apply(sources_digest, ['kron_dynamics.kernels.compilation']))
+        digests.append(fork.apply(sources_digest, ['kron_dynamics.kernels.kernel_factory']))
 print(json.dumps(digests))
 """
 DIGEST = """
 import json
 from kron_dynamics.kernels.sources import sources_digest
-print(json.dumps(sources_digest('kron_dynamics.kernels.compilation')))
+print(json.dumps(sources_digest('kron_dynamics.kernels.kernel_factory')))
 """
 
 

@@ -111,7 +111,7 @@ def test_the_first_command_needs_no_solvers_beams_or_compiler(stiff: list[Any]) 
     assert {'numpy', 'lxml', 'rclpy'} <= packages
     assert packages.isdisjoint({'scipy', 'sympy', 'matplotlib', 'statistics', 'fractions'})
     ours = {name for name in before if name.startswith('kron_dynamics.')}
-    assert 'kron_dynamics.kernels.compilation' in ours
+    assert 'kron_dynamics.kernels.kernel_factory' in ours
     for room in ('flexible', 'symbolic', 'simulation', 'bag', 'modes', 'stability', 'demo'):
         assert not {name for name in ours if name.startswith(f'kron_dynamics.{room}.')}, room
     for room in ('control.vibration', 'control.shaping', 'kernels.loops', 'kernels.emit'):

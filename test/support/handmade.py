@@ -16,7 +16,7 @@ import numpy as np
 from kron_dynamics.kernels import Kernel, KernelReport
 from kron_dynamics.kernels.caller import call_type
 from kron_dynamics.kernels.compiler import find_compiler
-from kron_dynamics.kernels.run_compiler import compile_library
+from kron_dynamics.kernels.compiler_process import compile_library
 
 SOURCE = """
 #include <stddef.h>

@@ -14,9 +14,9 @@ import numpy as np
 
 from kron_dynamics import dynamics, kinematics
 from kron_dynamics.kernels.compiler import find_compiler
+from kron_dynamics.kernels.compiler_process import compile_library
 from kron_dynamics.kernels.emit import emit_c
 from kron_dynamics.kernels.loops.trace import LoopTrace
-from kron_dynamics.kernels.run_compiler import compile_library
 from kron_dynamics.model import RobotModel
 
 

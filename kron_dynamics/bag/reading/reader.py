@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kron_dynamics.bag.reading.acceleration_decoding import AccelerationDecoder, Accelerations
-from kron_dynamics.bag.reading.cut_database import CutDatabase
-from kron_dynamics.bag.reading.cut_mcap import CutFile
-from kron_dynamics.bag.reading.damaged_storage import one_line, rest_note, rest_of
 from kron_dynamics.bag.reading.joint_mapping import JointMapping, NamesError
 from kron_dynamics.bag.reading.joint_state_decoding import JointStateDecoder
 from kron_dynamics.bag.reading.joint_states import JointStates
+from kron_dynamics.bag.reading.mcap_recovery import McapRecovery
 from kron_dynamics.bag.reading.message_compression import decompressed, is_compressed
 from kron_dynamics.bag.reading.recording_order import recorder_epochs
+from kron_dynamics.bag.reading.recovery import one_line, recovered, recovery_note
+from kron_dynamics.bag.reading.sqlite_recovery import SqliteRecovery
 from kron_dynamics.bag.reading.storage_files import (
     STORAGE_SUFFIXES,
     is_closed,
@@ -233,8 +233,8 @@ def _read_storage(
     try:
         with readable(path, contents.notes) as (found, is_cut):
             if is_cut or damage is not None:
-                rest = rest_of(found)
-                contents.notes.append(rest_note(path.name, rest, damage))
+                rest = recovered(found)
+                contents.notes.append(recovery_note(path.name, rest, damage))
                 _decode_messages(rest, store, contents, decoders, mapping, progress)
             else:
                 with BagReader(found) as reader:
@@ -248,7 +248,7 @@ def _read_storage(
 
 
 def _decode_messages(
-    reader: BagReader | CutFile | CutDatabase,
+    reader: BagReader | McapRecovery | SqliteRecovery,
     store: Any,
     contents: BagContents,
     decoders: _Decoders,
@@ -308,7 +308,7 @@ def _decode_messages(
         contents.notes.append(_unless_hidden(missing, reader))
 
 
-def _unless_hidden(missing: str, reader: BagReader | CutFile | CutDatabase) -> str:
+def _unless_hidden(missing: str, reader: BagReader | McapRecovery | SqliteRecovery) -> str:
     """Return a note about missing messages.
 
     Raises:

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-from kron_dynamics.bag.reading.cut_database import is_cut_database
-from kron_dynamics.bag.reading.cut_mcap import is_cut_off
+from kron_dynamics.bag.reading.mcap_recovery import is_truncated
 from kron_dynamics.bag.reading.message_compression import zstd_library
+from kron_dynamics.bag.reading.sqlite_recovery import is_truncated_database
 from kron_dynamics.exceptions import BagError
 
 STORAGE_SUFFIXES = ('.mcap', '.db3')
@@ -162,7 +162,7 @@ def readable(path: Path, notes: list[str]) -> Iterator[StorageFile]:
 
 
 def _is_cut(path: Path) -> bool:
-    return is_cut_off(path) or is_cut_database(path)
+    return is_truncated(path) or is_truncated_database(path)
 
 
 def _plain_name(path: Path) -> str:
@@ -194,7 +194,7 @@ def _settled(path: Path, journal: Path, folder: Path, notes: list[str]) -> Stora
     if before != [_state(file) for file in (source, journal)]:
         what += ' and was written to while it was read (recorder still running?)'
     stored = _message_count(source, 'immutable=1')
-    cut = is_cut_database(source)
+    cut = is_truncated_database(source)
     try:
         with closing(sqlite3.connect(copy)) as database:
             database.execute('PRAGMA wal_checkpoint(TRUNCATE)')

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kron_dynamics.bag.reading.cut_database import (
+from kron_dynamics.bag.reading.sqlite_recovery import (
     LEAF,
     ONE,
     PAGE_HEADER,

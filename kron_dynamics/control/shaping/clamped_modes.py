@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kron_dynamics.control.shaping.followed_modes import followed_modes
+from kron_dynamics.control.shaping.mode_crossings import tracked_modes
 from kron_dynamics.exceptions import ModelError
 from kron_dynamics.modes.mode_tracking import Vibrations
 from kron_dynamics.robot import Robot
@@ -52,7 +52,7 @@ class ClampedJointModes:
         """Return frequencies in rad/s and damping ratios along a motion, (K, n_m) each.
 
         Each mode is followed by its shape, also where its frequency crosses that of another one;
-        see `followed_modes`.
+        see `tracked_modes`.
 
         Args:
             poses: positions of the joints, equally spaced in time, shape (K, n_j), rad or m.
@@ -60,7 +60,7 @@ class ClampedJointModes:
         Raises:
             ModelError: at a pose the links are unstable under their weight.
         """
-        return followed_modes([self._modes(q) for q in poses])
+        return tracked_modes([self._modes(q) for q in poses])
 
     def _modes(self, q: FloatArray) -> Vibrations:
         """The modes at a pose, by ascending frequency."""

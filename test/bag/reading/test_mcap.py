@@ -16,8 +16,8 @@ from joint_messages import messages_of
 from rosbags.rosbag2 import CompressionFormat, CompressionMode, Reader
 from rosbags.rosbag2.storage_mcap import McapReader
 
-from kron_dynamics.bag.reading.cut_mcap import CutFile, is_cut_off
 from kron_dynamics.bag.reading.mcap_records import batches_of_chunk, messages_of_chunk
+from kron_dynamics.bag.reading.mcap_recovery import McapRecovery, is_truncated
 from kron_dynamics.bag.reading.mcap_storage import BagReader
 from kron_dynamics.bag.reading.reader import read_bag
 from kron_dynamics.exceptions import BagError
@@ -89,7 +89,7 @@ def test_a_cut_file_gives_its_first_messages_and_says_so(long_bag, where):
     before = 0
     for size in sorted([*(draw.randrange(9000, len(data)) for _ in range(6)), len(data) - 1]):
         file.write_bytes(data[:size])
-        assert is_cut_off(file)
+        assert is_truncated(file)
         contents = read_bag(file if where == 'file' else long_bag)
         states = contents.joint_states['/joint_states']
         assert len(states) > before or len(states) == len(whole)
@@ -122,14 +122,14 @@ def test_messages_of_a_cut_file_are_not_collected(long_bag, monkeypatch):
     with Reader(file) as reader:
         counts = [sum(chunk.channel_count.values()) for chunk in reader.storage.chunks]
     file.write_bytes(file.read_bytes()[:-1])
-    cut, chunks = CutFile(file), []
-    original = CutFile._records_of_chunk
+    cut, chunks = McapRecovery(file), []
+    original = McapRecovery._records_of_chunk
 
     def counting(self, chunk, is_cut):
         chunks.append(len(chunk))
         return original(self, chunk, is_cut)
 
-    monkeypatch.setattr(CutFile, '_records_of_chunk', counting)
+    monkeypatch.setattr(McapRecovery, '_records_of_chunk', counting)
     taken = np.array([len(chunks) for _ in cut.messages(cut.connections)])
     assert [int(np.sum(taken == k + 1)) for k in range(len(counts))] == counts
 

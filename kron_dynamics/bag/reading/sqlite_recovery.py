@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import IO
 
-from kron_dynamics.bag.reading.cut_mcap import CutConnection
+from kron_dynamics.bag.reading.mcap_recovery import RecoveredConnection
 from kron_dynamics.exceptions import BagError
 
 _MAGIC = b'SQLite format 3\0'
@@ -27,7 +27,7 @@ _ZERO, ONE, _BLOB, _TEXT = 8, 9, 12, 13  # serial types: the integers 0 and 1, e
 _Row = tuple[int, list[int], bytes]  # row number, serial types of the columns, content
 
 
-def is_cut_database(path: Path) -> bool:
+def is_truncated_database(path: Path) -> bool:
     """Return whether a file has an SQLite header but fewer pages than the header says."""
     with path.open('rb') as file:
         head = file.read(_HEADER)
@@ -40,7 +40,7 @@ def is_cut_database(path: Path) -> bool:
     return size < _page_size(head) * int(struct.unpack_from('>I', head, 28)[0])
 
 
-class CutDatabase:
+class SqliteRecovery:
     """Reader of an SQLite recording whose end is missing, or some of whose pages are damaged.
 
     Attributes:
@@ -74,14 +74,14 @@ class CutDatabase:
                 if name.startswith('/'):
                     topics[number] = name, kind
         self.connections = [
-            CutConnection(key, *topic, counts.get(key, 0)) for key, topic in topics.items()
+            RecoveredConnection(key, *topic, counts.get(key, 0)) for key, topic in topics.items()
         ]
         if not any(connection.msgcount for connection in self.connections):
             raise BagError('it is cut off before its first message')
 
     def messages(
-        self, connections: Collection[CutConnection]
-    ) -> Iterator[tuple[CutConnection, int, bytes]]:
+        self, connections: Collection[RecoveredConnection]
+    ) -> Iterator[tuple[RecoveredConnection, int, bytes]]:
         """Return an iterator of connection, time of recording (ns) and bytes, in file order.
 
         Args:

@@ -1,6 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""From equations to kernels: record, compile together, and look up in the cache."""
+"""From equations to kernels: looked up in the cache, otherwise built.
+
+docs/kernels.md follows a call from the equation to machine code.
+"""
 
 from __future__ import annotations
 
@@ -123,9 +126,9 @@ def _fetched(
 
     def build(missing: Sequence[str], folder: Path) -> dict[str, Built]:
         with IMPORTING:  # takes time, and is needed only for building
-            from kron_dynamics.kernels.building import Building
+            from kron_dynamics.kernels.kernel_builder import KernelBuilder
 
-        return Building(keys, model, compiler, lanes)(missing, folder)
+        return KernelBuilder(keys, model, compiler, lanes)(missing, folder)
 
     def load(key: str, kernel: Found) -> None:
         library, entry, _ = kernel

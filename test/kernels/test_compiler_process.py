@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 from kron_dynamics import KernelBuildError
-from kron_dynamics.kernels import Kernel, compiler, run_compiler
+from kron_dynamics.kernels import Kernel, compiler, compiler_process
 from kron_dynamics.kernels.compiler import compiler_identity, find_compiler, processor_identity
-from kron_dynamics.kernels.run_compiler import compile_library
+from kron_dynamics.kernels.compiler_process import compile_library
 
 
 @pytest.fixture
@@ -105,7 +105,7 @@ def test_hanging_compiler_times_out(
     what: str,
 ) -> None:
     fake_compiler(what)
-    monkeypatch.setattr(run_compiler, '_TIME_LIMIT', 0.2)
+    monkeypatch.setattr(compiler_process, '_TIME_LIMIT', 0.2)
     started = time.monotonic()
     with pytest.raises(KernelBuildError, match=r'longer than 0\.2 s'):
         make_product()
@@ -119,7 +119,7 @@ def test_compiler_that_waits_for_the_processor_is_waited_for(
     assert compiler is not None
     some = 'i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done; sleep 0.4'
     fake_compiler(f'{some}; {some}; {some}; exec {compiler[0]} "$@"')
-    monkeypatch.setattr(run_compiler, '_TIME_LIMIT', 1.0)
+    monkeypatch.setattr(compiler_process, '_TIME_LIMIT', 1.0)
     np.testing.assert_array_equal(make_product()([2.0, 3.0]), [6.0])
 
 
@@ -208,7 +208,7 @@ def test_whatever_a_hanging_compiler_has_started_ends_with_it(
 ) -> None:
     log = tmp_path / 'number'
     path = fake_compiler(f'sleep 600 & echo $! > "{log}"; wait')
-    monkeypatch.setattr(run_compiler, '_TIME_LIMIT', 1.0)
+    monkeypatch.setattr(compiler_process, '_TIME_LIMIT', 1.0)
     with pytest.raises(KernelBuildError, match='longer than 1 s to compile a kernel'):
         compile_library((str(path),), '', tmp_path / 'a.so')
     state = Path('/proc', log.read_text(encoding='ascii').strip(), 'stat')

@@ -1,6 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Efforts of known loads, and gains that scale recorded efforts to the described ones."""
+"""Units and signs of recorded efforts, found by comparison with the described efforts.
+
+A negative gain is an effort of the opposite sign; a gain far from 1 with a high correlation is one
+in other units, as of motor currents.
+"""
 
 from __future__ import annotations
 

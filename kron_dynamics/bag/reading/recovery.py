@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kron_dynamics.bag.reading.cut_database import CutDatabase
-from kron_dynamics.bag.reading.cut_mcap import CutFile
 from kron_dynamics.bag.reading.mcap_records import MAGIC
+from kron_dynamics.bag.reading.mcap_recovery import McapRecovery
+from kron_dynamics.bag.reading.sqlite_recovery import SqliteRecovery
 from kron_dynamics.exceptions import BagError
 
 
-def rest_of(path: Path) -> CutFile | CutDatabase:
+def recovered(path: Path) -> McapRecovery | SqliteRecovery:
     """Return the reader of what can be read of a storage file.
 
     Args:
@@ -23,10 +23,10 @@ def rest_of(path: Path) -> CutFile | CutDatabase:
     """
     with path.open('rb') as file:
         is_mcap = file.read(len(MAGIC)) == MAGIC
-    return CutFile(path) if is_mcap else CutDatabase(path)
+    return McapRecovery(path) if is_mcap else SqliteRecovery(path)
 
 
-def rest_note(name: str, rest: CutFile | CutDatabase, error: BagError | None) -> str:
+def recovery_note(name: str, rest: McapRecovery | SqliteRecovery, error: BagError | None) -> str:
     """Return a note about what can be read.
 
     Args:

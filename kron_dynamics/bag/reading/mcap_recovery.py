@@ -31,7 +31,7 @@ from kron_dynamics.bag.reading.mcap_records import (
 from kron_dynamics.exceptions import BagError
 
 
-class CutConnection(NamedTuple):
+class RecoveredConnection(NamedTuple):
     """A topic of a truncated file; its attributes are named as in a connection of rosbags."""
 
     id: int
@@ -40,7 +40,7 @@ class CutConnection(NamedTuple):
     msgcount: int
 
 
-def is_cut_off(path: Path) -> bool:
+def is_truncated(path: Path) -> bool:
     """Return whether a file begins with the MCAP magic bytes but does not end with them."""
     with path.open('rb') as file:
         begin = file.read(len(MAGIC))
@@ -51,7 +51,7 @@ def is_cut_off(path: Path) -> bool:
         return begin == MAGIC and file.read() != MAGIC
 
 
-class CutFile:
+class McapRecovery:
     """Reader of an MCAP file whose end is missing, or some of whose chunks are damaged.
 
     Attributes:
@@ -92,12 +92,13 @@ class CutFile:
         if not counts:
             raise BagError('it is cut off before its first message')
         self.connections = [
-            CutConnection(key, *channel, counts.get(key, 0)) for key, channel in channels.items()
+            RecoveredConnection(key, *channel, counts.get(key, 0))
+            for key, channel in channels.items()
         ]
 
     def messages(
-        self, connections: Collection[CutConnection]
-    ) -> Iterator[tuple[CutConnection, int, bytes]]:
+        self, connections: Collection[RecoveredConnection]
+    ) -> Iterator[tuple[RecoveredConnection, int, bytes]]:
         """Return an iterator of connection, time of recording (ns) and bytes, in file order.
 
         Args:

@@ -28,7 +28,7 @@ _INTERVALS = 32
 _DEVIATION = 0.04
 
 
-def followed_modes(modes: Sequence[Vibrations]) -> tuple[FloatArray, FloatArray]:
+def tracked_modes(modes: Sequence[Vibrations]) -> tuple[FloatArray, FloatArray]:
     """Return frequencies in rad/s and damping ratios of modes in constant order, (K, m) each.
 
     Args:

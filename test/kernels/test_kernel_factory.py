@@ -21,10 +21,10 @@ from kron_dynamics.kernels import (
     building,
     cache,
     caller,
-    compilation,
+    kernel_factory,
     translation_units,
 )
-from kron_dynamics.kernels.compilation import make_kernels
+from kron_dynamics.kernels.kernel_factory import make_kernels
 from kron_dynamics.kernels.specification import KernelSpecification
 from kron_dynamics.kernels.trace import Graph, Trace
 from kron_dynamics.kernels.translation_units import in_translation_units
@@ -239,7 +239,7 @@ def test_without_a_compiler_there_is_one_warning_and_the_same_numbers(
     caplog: pytest.LogCaptureFixture,
     assert_close: Any,
 ) -> None:
-    compilation._warn_not_compiled.cache_clear()
+    kernel_factory._warn_not_compiled.cache_clear()
     recipes = recipes_of_dynamics(model.n)
     with caplog.at_level(logging.WARNING):
         kernels = make_kernels(recipes, model, 'test')
@@ -339,7 +339,7 @@ def test_key_depends_on_everything_that_makes_a_kernel(monkeypatch: pytest.Monke
         *found, _ = caught.value.args
         return tuple(found)
 
-    monkeypatch.setattr(compilation, 'fetch', fetch)
+    monkeypatch.setattr(kernel_factory, 'fetch', fetch)
     base = specification('a')
     (first,) = keys(base)
     assert keys(base) == (first,)
@@ -351,8 +351,8 @@ def test_key_depends_on_everything_that_makes_a_kernel(monkeypatch: pytest.Monke
     seen.update(keys(base._replace(arguments=(('x', 2), ('y', 2)))))
     seen.update(keys(base, fingerprint='another'))
     for place, name in (
-        (compilation, 'compiler_identity'),
-        (compilation, 'processor_identity'),
+        (kernel_factory, 'compiler_identity'),
+        (kernel_factory, 'processor_identity'),
         (cache, 'sources_digest'),
     ):
         with monkeypatch.context() as patch:

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from kron_dynamics.exceptions import KernelBuildError
-from kron_dynamics.kernels import check, run_compiler
+from kron_dynamics.kernels import check, compiler_process
 from kron_dynamics.kernels.batches import thread_count
 from kron_dynamics.kernels.cache import Built
 from kron_dynamics.kernels.caller import call_type
@@ -31,7 +31,7 @@ from kron_dynamics.model.robot_model import RobotModel
 Unit = Mapping[str, Trace | LoopTrace]
 
 
-class Building:
+class KernelBuilder:
     """Builds kernels for the cache."""
 
     def __init__(
@@ -86,7 +86,7 @@ class Building:
             source = emit_lanes([trace for trace in traces if has_lanes(trace)])
         else:
             source = emit_c(traces)
-        run_compiler.compile_library(
+        compiler_process.compile_library(
             self._compiler, source + ''.join(sources), library, given_up=given_up
         )
         # Code that cannot be loaded or computes something else must not get into the cache.
