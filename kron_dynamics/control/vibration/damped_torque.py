@@ -48,7 +48,8 @@ class DampedTorqueState(LawState):
         taken: effort reduction by friction in this period, N m or N.
         wanted: deviations of the joints predicted without friction, rad or m.
         wanted_rate: rates of these deviations.
-        before: damper, wanted and wanted_rate before the last call; None before the first.
+        before: damper, wanted and wanted_rate before the last call, and the time that had passed
+            then, s; None before the first.
         job: running computation of gains.
         since_job: time since it was requested, s.
         no_gains: why there are no gains for this pose, or None.
@@ -61,7 +62,7 @@ class DampedTorqueState(LawState):
     taken: FloatArray
     wanted: FloatArray
     wanted_rate: FloatArray
-    before: tuple[VibrationDamper, FloatArray, FloatArray] | None = None
+    before: tuple[VibrationDamper, FloatArray, FloatArray, float] | None = None
     job: Future[DampingGains] | None = None
     since_job: float = 0.0
     no_gains: str | None = None
@@ -158,7 +159,7 @@ class DampedTorque(ControlLaw[DampedTorqueState]):
     ) -> FloatArray:
         """Return the efforts: see `ControlLaw`."""
         self._renew_gains(state, reference[0], elapsed)
-        _advance_once(state, elapsed)
+        since_update = _advance_once(state, elapsed)
         if elapsed > 0.0:
             state.mean_period += (elapsed - state.mean_period) / _MEAN_OF
         q_ref, qd_ref, _ = reference
@@ -169,9 +170,9 @@ class DampedTorque(ControlLaw[DampedTorqueState]):
         if state.vibrating:
             steady = np.zeros_like(steady)
         if not self._compensate_friction:
-            return damper.update(q, None, q_ref, qd_ref, steady, efforts)
+            return damper.update(q, None, q_ref, qd_ref, steady, efforts, since_update)
         friction = self._rigid.joint_friction(qd_ref)
-        wanted = damper.update(q, None, q_ref, qd_ref, steady, efforts + friction)
+        wanted = damper.update(q, None, q_ref, qd_ref, steady, efforts + friction, since_update)
         moved = self._rigid.joint_friction(qd_ref + _clear_rate(state)) - friction
         state.taken = self._friction_taken(damper, q, qd_ref, friction)
         _predict_frictionless(state, damper.deflection - steady)
@@ -202,18 +203,19 @@ class DampedTorque(ControlLaw[DampedTorqueState]):
             state.since_job = 0.0
 
 
-def _advance_once(state: DampedTorqueState, elapsed: float) -> None:
+def _advance_once(state: DampedTorqueState, elapsed: float) -> float:
     """Go back to the time before the last call if no time has passed since.
 
-    Each call advances the filter by a period: a state with further measurements of the same time
-    replaces the one before.
+    Each call advances the filter: a state with further measurements of the same time replaces the
+    one before. Returns the time by which this call advances it, s.
     """
     if elapsed > 0.0 or state.before is None:
-        state.before = copy.copy(state.damper), state.wanted, state.wanted_rate
-        return
-    damper, state.wanted, state.wanted_rate = state.before
+        state.before = copy.copy(state.damper), state.wanted, state.wanted_rate, elapsed
+        return elapsed
+    damper, state.wanted, state.wanted_rate, passed = state.before
     gains, state.damper = state.damper.gains, copy.copy(damper)
     state.damper.gains = gains
+    return passed
 
 
 def _clear_rate(state: DampedTorqueState) -> FloatArray:

@@ -99,6 +99,7 @@ class VibrationDamper:
         qd_ref: FloatArray,
         deflection_ref: FloatArray,
         feedforward: FloatArray,
+        elapsed: float | None = None,
     ) -> FloatArray:
         """Return the efforts of this period, within the limits, shape (n_j,), N m or N.
 
@@ -112,6 +113,8 @@ class VibrationDamper:
             qd_ref: reference rates, shape (n_j,).
             deflection_ref: quasi-static modal deflections of the reference, shape (n_m,).
             feedforward: efforts of the reference, shape (n_j,), N m or N.
+            elapsed: time since the last update, s, above 0; None for one period. It is longer
+                where states were lost.
 
         Raises:
             ShapeError: an array has another shape.
@@ -128,10 +131,13 @@ class VibrationDamper:
             y = np.concatenate((y, self._vector('qd', qd, n_j) - qd_ref))
         reference = np.concatenate((q_ref, deflection_ref))
         if self._started:
-            x = gains.transition @ self._x + gains.input @ (self._applied - self._feedforward)
+            elapsed = gains.period if elapsed is None else elapsed
+            x, pushed = self._x, gains.input @ (self._applied - self._feedforward)
+            for _ in range(max(1, round(elapsed / gains.period))):
+                x = gains.transition @ x + pushed
             leap = reference - self._reference
             # Step of the joint reference: its change minus the integral of its rate.
-            leap[:n_j] -= gains.period / 2.0 * (qd_ref + self._rate)
+            leap[:n_j] -= elapsed / 2.0 * (qd_ref + self._rate)
             leap[:n_j] = shorter_way(leap[:n_j], self._turns)
             x[:n] -= leap
         else:

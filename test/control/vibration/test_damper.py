@@ -127,26 +127,34 @@ def test_loop_is_stable_where_the_boom_is_softer_or_stiffer_than_thought(factor)
     assert np.abs(path[-100:, 1]).max() < 1e-3 * np.abs(path[:, 1]).max()
 
 
-def test_estimate_is_the_truth_where_the_model_is():
-    """A reference whose acceleration leaps: the boom swings, and the filter knows by how much."""
+@pytest.mark.parametrize('lost', [(), (20, 70, 71, 72, 155, 156, 200)])
+def test_estimate_is_the_truth_where_the_model_is(lost):
+    """A reference whose acceleration leaps: the boom swings, and the filter knows by how much.
+
+    Also where states are lost, for whose periods the last effort acts on.
+    """
     model = stacker()
     machine, damper = Machine(model), VibrationDamper(design(model), LIMIT)
     J, coupling = model.mass[0]
-    q_ref = qd_ref = 0.0
+    q_ref = qd_ref = elapsed = 0.0
     for cycle in range(300):
         qdd_ref = 1e-3 if 50 <= cycle < 150 else 0.0
         hangs = -coupling * qdd_ref / model.stiffness[1, 1]
-        effort = damper.update(
-            machine.x[:1],
-            None,
-            np.array([q_ref]),
-            np.array([qd_ref]),
-            np.array([hangs]),
-            np.array([J * qdd_ref]),
-        )
-        np.testing.assert_allclose(damper.deflection, machine.x[1:2], atol=1e-9)
-        np.testing.assert_allclose(damper.deflection_rate, machine.x[3:], atol=1e-9)
-        np.testing.assert_allclose(damper.disturbance, 0.0, atol=1.0)
+        elapsed += PERIOD
+        if cycle not in lost:
+            effort = damper.update(
+                machine.x[:1],
+                None,
+                np.array([q_ref]),
+                np.array([qd_ref]),
+                np.array([hangs]),
+                np.array([J * qdd_ref]),
+                elapsed,
+            )
+            elapsed = 0.0
+            np.testing.assert_allclose(damper.deflection, machine.x[1:2], atol=1e-9)
+            np.testing.assert_allclose(damper.deflection_rate, machine.x[3:], atol=1e-9)
+            np.testing.assert_allclose(damper.disturbance, 0.0, atol=1.0)
         if cycle == 149:
             # Steady acceleration: the boom hangs back and the feedforward is all it takes.
             assert machine.x[1] == pytest.approx(hangs, rel=0.03)

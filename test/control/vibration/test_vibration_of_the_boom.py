@@ -161,6 +161,26 @@ def test_the_boom_settles_sooner_after_a_gust(start, mode, stiffness, share, pha
     assert np.std((estimates - true)[-250:]) < 0.1 * np.ptp(true)
 
 
+def test_lost_states_do_not_swing_a_boom_on_its_way(start, monkeypatch):
+    """The drives hold their last efforts, and the next state tells how far the boom has come."""
+    swings = []
+    for lost in ((), (240, 241, 242)):
+        loop = start(damping=True)
+        update, commands = loop.controller.update, []
+
+        def with_losses(*state, update=update, commands=commands, lost=lost):
+            commands.append(commands[-1] if len(commands) in lost else update(*state))
+            return commands[-1]
+
+        monkeypatch.setattr(loop.controller, 'update', with_losses)
+        loop.advance(0.5)
+        loop.move('slew', WAYS['slew'])
+        loop.advance(6.0)
+        swings.append(loop.states[:, V1 : W1 + 1])
+    changed = np.abs(swings[1] - swings[0])[:, 0].max()
+    assert 0.0 < changed < 0.05 * np.ptp(swings[0][:, 0])
+
+
 def test_damping_begins_without_a_bump(start):
     loop = start(damping=True)
     loop.advance(1.0)
