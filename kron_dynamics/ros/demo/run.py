@@ -31,7 +31,9 @@ from kron_dynamics.ros.demo.recorder import BagRecorder
 from kron_dynamics.ros.description import LATCHED
 from kron_dynamics.typing import FloatArray
 
-_DELAY = 5.0  # simulated time between sending a reference and its start, for shaping it, s
+# Simulated time between sending a reference and its start, for shaping it, s. On a busy computer
+# the nodes may run further ahead of this process, and refuse a start in the past: then it is later.
+_DELAY, _LONGEST_DELAY, _LATE = 5.0, 80.0, 'in the past'
 _START_TIMEOUT = 180.0  # wall time, s; kernels may have to be compiled
 # Longest wall time without a joint state, s. In lockstep simulated time waits for the answer to
 # each state, so a shorter silence only means that the computer is busy.
@@ -183,16 +185,25 @@ class DemoRun:
             DemoError: the node reports a fault, or joint states are missing.
             ProcessError: a process ended.
         """
-        start = self._now() + _DELAY
-        self._reference.publish(_message(motion, start))
-        end = start + motion.times[-1] + SETTLE
-        while self._now() < end:
+        start, delay, refused = self._send(motion, _DELAY), _DELAY, None
+        duration = motion.times[-1] + SETTLE
+        while self._now() < start + duration or self._fault is not None:
             self._spin()
-            progress(float(np.clip((self._now() - start) / (end - start), 0.0, 1.0)))
-            if self._fault is not None:
-                raise DemoError(f'dynamics_node ({self.name}) reports: {self._fault}')
+            progress(float(np.clip((self._now() - start) / duration, 0.0, 1.0)))
             if time.monotonic() - self._heard > _SILENCE_TIMEOUT:
                 raise DemoError(f'no joint states of {self.name} for {_SILENCE_TIMEOUT:g} s')
+            if self._fault is None or (self._fault == refused and self._now() < start):
+                continue
+            if _LATE not in self._fault or delay >= _LONGEST_DELAY:
+                raise DemoError(f'dynamics_node ({self.name}) reports: {self._fault}')
+            refused, delay = self._fault, 4.0 * delay
+            start = self._send(motion, delay)
+        return start
+
+    def _send(self, motion: Motion, delay: float) -> float:
+        """Send a motion that starts after a delay, s; return its start in simulated time, s."""
+        start = self._now() + delay
+        self._reference.publish(_message(motion, start))
         return start
 
     def stop(self) -> None:

@@ -79,6 +79,67 @@ def test_a_motion_ends_where_joint_states_are_missing_for_5_seconds(ros, silence
     assert len(sent) == 1
 
 
+@pytest.mark.parametrize('lags', [1, 2, 3])
+def test_a_reference_that_came_too_late_is_sent_again_with_a_later_start(ros, lags):
+    """As often as it helps: what the node refused stays in its diagnostics until it follows."""
+    from kron_dynamics.ros.demo.run import DemoError, DemoRun
+
+    sent = []
+
+    class Scripted(DemoRun):
+        name = 'scripted'
+
+        def __init__(self):
+            self._fault, self._simulated, self._received = None, 10.0, 0
+            self._reference = SimpleNamespace(publish=sent.append)
+
+        def _now(self):
+            return self._simulated
+
+        def _spin(self):
+            self._simulated += 0.5
+            self._heard = time.monotonic()
+            if len(sent) > self._received and self._simulated > 12.0 * len(sent):
+                self._received = len(sent)
+                late = f'reference starts {len(sent)} s in the past, expected at most 0.5 s'
+                self._fault = late if len(sent) <= lags else None
+
+    motion = Motion(('turn',), np.array([0.0, 3.0]), *np.zeros((3, 2, 1)))
+    run = Scripted()
+    if lags > 2:
+        with pytest.raises(DemoError, match='starts 3 s in the past'):
+            run.follow(motion, lambda share: None)
+        return
+    start = run.follow(motion, lambda share: None)
+    starts = [message.header.stamp.sec for message in sent]
+    assert starts == sorted(set(starts)) and len(starts) == lags + 1
+    assert start == pytest.approx(starts[-1], abs=1.0)
+    assert run._now() >= start + 3.0 + SETTLE
+
+
+@pytest.mark.parametrize('fault', ['joint states are not fresh', 'reference starts at time NaN'])
+def test_other_faults_end_a_run(ros, fault):
+    from kron_dynamics.ros.demo.run import DemoError, DemoRun
+
+    class Scripted(DemoRun):
+        name = 'scripted'
+
+        def __init__(self):
+            self._fault, self._simulated, self._heard = None, 10.0, time.monotonic()
+            self._reference = SimpleNamespace(publish=lambda message: None)
+
+        def _now(self):
+            return self._simulated
+
+        def _spin(self):
+            self._simulated += 0.5
+            self._fault = fault
+
+    motion = Motion(('turn',), np.array([0.0, 3.0]), *np.zeros((3, 2, 1)))
+    with pytest.raises(DemoError, match=fault):
+        Scripted().follow(motion, lambda share: None)
+
+
 def test_the_user_can_end_a_run_while_its_last_messages_are_recorded(ros):
     from kron_dynamics.ros.demo.run import DemoRun
 
