@@ -1,6 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Map from the coordinates of the drives to all coordinates of a mechanism, in any number type."""
+"""Map from the coordinates of the drives to all coordinates of a mechanism, in any number type.
+
+It is evaluated in every call, by a series and Newton steps with the residuals and Jacobians of
+`constraints/loops.py`. The first closed position of all is found by `constraints/closing.py`.
+"""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Coriolis and centrifugal terms: ``c = C* (qd (x) qd) = C(q, qd) qd``.
 
-C* is computed from composite bodies here. As the paper prints it, and from the Jacobians and
-Hessians of the bodies: `lagrange.py`.
+C* is computed from composite bodies here. In `lagrange.py` it is as the paper prints it, from
+dM/dq, and, which the paper has not, as the sum over bodies of their Jacobians and Hessians.
 """
 
 from __future__ import annotations

@@ -1,6 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The mass matrix."""
+"""The mass matrix of rigid robots.
+
+Of robots with flexible links: `flexible/flexible_dynamics.py`, with closed loops:
+`closed_loops/closed_loop_dynamics.py`.
+"""
 
 from __future__ import annotations
 

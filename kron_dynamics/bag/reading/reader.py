@@ -133,8 +133,8 @@ def _read(
     """Return the contents of some files or folders, with notes about them.
 
     Reading begins again where a file turns out to be damaged, as some of its messages are among
-    the contents: after one error with what is left of the file, after two with what comes before
-    the error.
+    the contents: after a first error with the reader that recovers the file; if that fails, too,
+    only what comes before its error is kept.
     """
     mapping = JointMapping(options.rename, options.scale)
     contents = BagContents(path, notes=[*notes])

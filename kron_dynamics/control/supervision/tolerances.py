@@ -1,6 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tolerances of the tracking error, derived from gains and limits."""
+"""Tolerances of the tracking error, derived from gains and limits.
+
+`tracking_errors.py` compares errors with them, and a `TrackingController` stops the machine.
+"""
 
 from __future__ import annotations
 
@@ -63,8 +66,8 @@ class TrackingTolerances(NamedTuple):
         """Return a copy in which the errors of continuous joints can exceed their tolerances.
 
         Position errors of these joints are at most half a turn, because whole turns do not count.
-        So their tolerances are at most a quarter of a turn. A joint that is so quick that its
-        error is not above that for `time` has a velocity error above half a turn in `time`.
+        So their tolerances are at most a quarter of a turn. If a joint turns so fast that its
+        error never stays above that for `time`, its velocity error exceeds half a turn in `time`.
 
         Args:
             continuous: mask of the continuous joints, shape (n,).

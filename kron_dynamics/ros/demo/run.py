@@ -32,7 +32,7 @@ from kron_dynamics.ros.description import LATCHED
 from kron_dynamics.typing import FloatArray
 
 # Simulated time between sending a reference and its start, for shaping it, s. On a busy computer
-# the nodes may run further ahead of this process, and refuse a start in the past: then it is later.
+# nodes may run further ahead of this process and refuse a start in the past: then it is later.
 _DELAY, _LONGEST_DELAY, _LATE = 5.0, 80.0, 'in the past'
 _START_TIMEOUT = 180.0  # wall time, s; kernels may have to be compiled
 # Longest wall time without a joint state, s. In lockstep simulated time waits for the answer to
