@@ -10,6 +10,7 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from kron_dynamics.bag.campaigns.campaign_page import PAGE, write_campaign_page
@@ -17,6 +18,7 @@ from kron_dynamics.bag.campaigns.jobs import SUMMARY, Job, JobResult
 from kron_dynamics.bag.outputs.earlier_files import OUTPUTS, new_results, outputs_of
 from kron_dynamics.bag.outputs.text_tables import percent, table
 
+_NONE: Mapping[str, str] = MappingProxyType({})
 _RECORD, _TABLE = 'campaign.json', 'campaign.csv'
 COLUMNS = (
     'bag',
@@ -34,7 +36,9 @@ COLUMNS = (
 )
 
 
-def summarize(jobs: Sequence[Job], results: Sequence[JobResult]) -> dict[str, Any]:
+def summarize(
+    jobs: Sequence[Job], results: Sequence[JobResult], unsearched: Mapping[str, str] = _NONE
+) -> dict[str, Any]:
     """Return the results of a campaign as JSON values; the same bags give the same text.
 
     ``bags`` has the whole summary of each bag or the reason why there is none. ``joints`` has for
@@ -44,8 +48,11 @@ def summarize(jobs: Sequence[Job], results: Sequence[JobResult]) -> dict[str, An
     Args:
         jobs: jobs of the campaign.
         results: their results, in the same order.
+        unsearched: reasons why places could not be searched, by name: they count as failed.
     """
     bags = [_bag(job, result) for job, result in zip(jobs, results, strict=True)]
+    bags += [{'name': name, 'error': why, 'summary': None} for name, why in unsearched.items()]
+    bags.sort(key=lambda bag: bag['name'])
     found: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
     for row in joint_rows(bags):
         found.setdefault((row['robot'], row['fingerprint'], row['joint']), []).append(row)

@@ -23,6 +23,7 @@ import numpy as np
 import pytest
 
 from kron_dynamics.bag.campaigns.campaign_page import write_campaign_page
+from kron_dynamics.cli import campaign as command
 from kron_dynamics.cli import main
 
 pytestmark = pytest.mark.interpreted
@@ -267,6 +268,21 @@ def test_no_bags_and_no_scheduler_are_told(tmp_path, recordings, capsys):
     assert 'no bag or folder at' in capsys.readouterr().err
     assert campaign(recordings, tmp_path / 'out', '--scheduler', 'nowhere') == 1
     assert "no Dask scheduler answers at 'nowhere'" in capsys.readouterr().err
+
+
+def test_what_cannot_be_searched_counts_as_failed(tmp_path, monkeypatch, capsys):
+    why = 'cannot be searched: Permission denied'
+
+    def found(places, besides, unsearched):
+        unsearched['lost+found'] = why
+        return []
+
+    monkeypatch.setattr(command, 'find_bags', found)
+    assert campaign(tmp_path, tmp_path / 'out') == 1
+    assert f'failed   lost+found: {why}' in capsys.readouterr().out.splitlines()
+    (bag,) = json.loads((tmp_path / 'out' / 'campaign.json').read_text())['bags']
+    assert (bag['name'], bag['error'], bag['summary']) == ('lost+found', why, None)
+    assert why in (tmp_path / 'out' / 'campaign.html').read_text()
 
 
 # A scheduler with a worker; the other one is a process of its own, as on another computer.

@@ -50,6 +50,13 @@ def test_bags_are_analysed_again_if_a_part_of_a_description_changes(tmp_path, ki
     assert key('1') == key('1') != key('2')
 
 
+def test_a_bag_that_is_gone_keeps_no_other_back(tmp_path):
+    (tmp_path / 'x.mcap').touch()
+    names = ('gone.mcap', 'x.mcap')
+    bags = [FoundBag(name, tmp_path / name) for name in names]
+    assert [job.name for job in make_jobs(bags, 'module', {}, [], tmp_path)] == [*names]
+
+
 @pytest.mark.parametrize('kind', ['xacro', 'MJCF', 'YAML that another complements'])
 def test_a_part_that_is_missing_is_told_before_any_bag_is_analysed(tmp_path, kind):
     (tmp_path / 'x.mcap').touch()
