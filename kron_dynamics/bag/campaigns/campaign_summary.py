@@ -124,6 +124,7 @@ def format_campaign(summary: Mapping[str, Any]) -> str:
     ]
     if doubtful:
         lines.append(f'doubt    the model is contradicted in {", ".join(doubtful)}')
+    lines += _warned(bags)
     rows = [['robot', 'joint', 'runs', 'residual, median', 'largest', 'in', 'noise dominates']]
     for joint in summary['joints']:
         rows.append(
@@ -139,6 +140,18 @@ def format_campaign(summary: Mapping[str, Any]) -> str:
         )
     lines += ['', *table(rows)] if summary['joints'] else []
     return '\n'.join(lines)
+
+
+def _warned(bags: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a line for each robot whose description is warned about, however many runs it has."""
+    robots = [run['robot'] for bag in bags if bag['summary'] for run in bag['summary']['runs']]
+    found = {(robot['name'], *robot.get('warnings', ())) for robot in robots}
+    lines = []
+    for name, *warnings in sorted(found):
+        if warnings:
+            more = f', and {len(warnings) - 1} more' if len(warnings) > 1 else ''
+            lines.append(f'warning  description of {name}: {warnings[0]}{more}')
+    return lines
 
 
 def _bag(job: Job, result: JobResult) -> dict[str, Any]:
