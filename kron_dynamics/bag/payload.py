@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from kron_dynamics.bag.distinct_recordings import require_distinct
 from kron_dynamics.bag.motions import motions, recorded_runs
 from kron_dynamics.bag.replaying.effort_delay import told_delay
 from kron_dynamics.bag.replaying.kernels import MIN_HALF_COUNT
@@ -96,8 +97,7 @@ def bag_payload(
     Args:
         path: the bag with load.
         urdf: the robot, without load.
-        empty: a bag of the same robot without load, from which errors of the model are learnt:
-            friction, offsets of efforts, masses.
+        empty: a bag without load, to learn model errors: friction, offsets of efforts, masses.
         unloaded: start and end of an interval without load, in s of the bag's time.
         frame: link that carries the load; None takes the robot's tip.
         center: the load's centre of mass in the link's frame, shape (3,), m; None estimates it.
@@ -111,14 +111,15 @@ def bag_payload(
     Raises:
         BagError: a bag cannot be read, has several topics, or no efforts.
         ModelError: the description is unusable, or the link does not move.
-        ParameterError: there is too little motion, or the description has loops.
+        ParameterError: too little motion, loops in the description, or the same bag twice.
         UnknownFrameError: the robot has no such link.
     """
+    bags = [path] if empty is None else [path, empty]
+    require_distinct(bags)
     robot = load(urdf, gravity=gravity)
     require_rigid_tree(robot.model)
     link = robot.model.tip_link if frame is None else frame
     options = {'topics': joint_states, 'rename': rename, 'scale': scale, 'hold': hold}
-    bags = [path] if empty is None else [path, empty]
     loaded, *others = (
         _only_run(recorded_runs(bag, robot, frame=link, **options), bag)  # type: ignore[arg-type]
         for bag in bags

@@ -72,7 +72,8 @@ def run(arguments: argparse.Namespace) -> int:
     files = [value for value in given.values() if isinstance(value, Path)]
     options = {name: _plain(value) for name, value in given.items()}
     output = arguments.output
-    bags = find_bags(arguments.places, besides=output)
+    unsearched = dict[str, str]()
+    bags = find_bags(arguments.places, besides=output, unsearched=unsearched)
     with writing(output):
         (output / 'bags').mkdir(parents=True, exist_ok=True)
     jobs = make_jobs(bags, 'kron_dynamics.cli.campaign_job', options, files, output)
@@ -81,9 +82,11 @@ def run(arguments: argparse.Namespace) -> int:
         runner = partial(run_on_cluster, address=arguments.scheduler)
     else:
         runner = partial(run_locally, at_once=arguments.jobs)
+    for name, why in unsearched.items():
+        print(f'failed   {name}: {why}')
     with alone_in(output):
         results = run_campaign(jobs, runner, _ProgressPrinter(len(jobs)), output)
-        summary = summarize(jobs, results)
+        summary = summarize(jobs, results, unsearched)
         print(f'\n{format_campaign(summary)}')
         notes = list[str]()
         with writing(output):

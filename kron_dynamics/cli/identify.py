@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from kron_dynamics.bag.distinct_recordings import require_distinct
 from kron_dynamics.bag.motions import motions, recorded_runs
 from kron_dynamics.bag.outputs.identification_files import (
     identification_report,
@@ -91,6 +92,9 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Identify a robot, print the report and write its files."""
     groups, mapping = loaded_bags(arguments), recorded_joint_options(arguments)
+    loaded = [bag for group in groups for bag in group.bags]
+    bags = [*arguments.bags, *loaded, *(arguments.validate or ())]
+    require_distinct(bags)
     text = read_urdf_file(arguments.urdf)
     robot = loads(text, path=arguments.urdf, gravity=arguments.gravity)
     if is_xacro(text, arguments.urdf):
@@ -110,8 +114,6 @@ def run(arguments: argparse.Namespace) -> int:
     )
     print(identification_report(found, mapping['scale']))
     output = arguments.output or beside(arguments.bags[0], 'identification')
-    loaded = [bag for group in groups for bag in group.bags]
-    bags = [*arguments.bags, *loaded, *(arguments.validate or ())]
     options = {
         name: str(value) if isinstance(value, Path) else value
         for name, value in vars(arguments).items()

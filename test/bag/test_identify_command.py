@@ -128,6 +128,22 @@ def test_two_values_for_one_name_are_refused(option, tmp_path, described, capsys
     assert said.endswith(f"{option} of 'lift' is given twice, expected once")
 
 
+@pytest.mark.parametrize(
+    'again',
+    [['run'], ['last'], ['run/run_0.mcap'], ['--validate', 'run'], ['--loaded', 'run/run_0.mcap']],
+)
+def test_no_recording_counts_twice(again, tmp_path, described, capsys, monkeypatch):
+    (tmp_path / 'run').mkdir()
+    (tmp_path / 'run' / 'run_0.mcap').touch()
+    (tmp_path / 'other.mcap').touch()
+    (tmp_path / 'last').symlink_to('run')
+    monkeypatch.chdir(tmp_path)
+    load = ['--load', 'tool=1,0,0,0'] if again[0] == '--loaded' else []
+    said = errors_of(capsys, 'other.mcap', 'run', *again, *load, '--urdf', described)
+    what = 'is given twice' if again[-1] == 'run' else f"and '{again[-1]}' are the same"
+    assert said.endswith(f"recording 'run' {what}, expected different ones")
+
+
 def test_efforts_that_are_nan_are_left_out(
     make_bag, arm, make_motion, described, capsys, monkeypatch
 ):

@@ -134,9 +134,11 @@ def test_names_of_a_bag_are_mapped_and_efforts_that_contradict_the_model_told(ba
         (('--joint-states', '/other'), "no sensor_msgs/JointState messages on '/other'"),
         (('--unloaded', '100', '200'), 'nothing was recorded from 100 s to 200 s'),
         (('--empty', '/nowhere'), '/nowhere'),
+        (('--empty', 'loaded/loaded.mcap'), "loaded/loaded.mcap' are the same"),
     ],
 )
-def test_what_cannot_be_is_one_line(bags, capsys, more, message):
+def test_what_cannot_be_is_one_line(bags, capsys, monkeypatch, more, message):
+    monkeypatch.chdir(bags)
     assert main(command(bags, *more)) == 1
     told = capsys.readouterr().err
     assert message in told and told.count('\n') == 1

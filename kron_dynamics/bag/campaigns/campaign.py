@@ -54,8 +54,13 @@ def make_jobs(
 def _job(bag: FoundBag, module: str, common: Mapping[str, Any], folder: Path) -> Job:
     # Files are compared by size and modification time, as in build tools: bags are too large to
     # be hashed.
-    states = [(file.name, file.stat()) for file in files_of(bag.path)]
-    recorded = [(name, status.st_size, status.st_mtime_ns) for name, status in states]
+    recorded = list[object]()
+    try:
+        for file in files_of(bag.path):
+            status = file.stat()
+            recorded.append((file.name, status.st_size, status.st_mtime_ns))
+    except OSError as error:  # its analysis fails with the reason, and the others go on
+        recorded.append(str(error))
     depends = json.dumps([common, str(bag.path), recorded], sort_keys=True)
     task = {'version': __version__, 'bag': str(bag.path), 'options': common['options']}
     key = hashlib.sha256(depends.encode()).hexdigest()

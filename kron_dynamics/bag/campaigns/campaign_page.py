@@ -140,8 +140,9 @@ def _frequency(run: Mapping[str, Any], name: str) -> _Cell:
 
 
 def _doubts(bag: Mapping[str, Any], run: Mapping[str, Any]) -> _Cell:
-    """Return the cell of doubts and notes, collapsed."""
-    notes = [*run['doubts'], *bag['summary']['notes'], *run['notes']]
+    """Return the cell of doubts, notes and warnings, collapsed."""
+    about = run['robot'].get('warnings', ())
+    notes = [*run['doubts'], *bag['summary']['notes'], *run['notes'], *about]
     if not notes:
         return _Cell('', '0')
     items = ''.join(f'<li>{escape(text)}</li>' for text in notes)

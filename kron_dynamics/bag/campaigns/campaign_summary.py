@@ -10,6 +10,7 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from kron_dynamics.bag.campaigns.campaign_page import PAGE, write_campaign_page
@@ -17,6 +18,7 @@ from kron_dynamics.bag.campaigns.jobs import SUMMARY, Job, JobResult
 from kron_dynamics.bag.outputs.earlier_files import OUTPUTS, new_results, outputs_of
 from kron_dynamics.bag.outputs.text_tables import percent, table
 
+_NONE: Mapping[str, str] = MappingProxyType({})
 _RECORD, _TABLE = 'campaign.json', 'campaign.csv'
 COLUMNS = (
     'bag',
@@ -34,7 +36,9 @@ COLUMNS = (
 )
 
 
-def summarize(jobs: Sequence[Job], results: Sequence[JobResult]) -> dict[str, Any]:
+def summarize(
+    jobs: Sequence[Job], results: Sequence[JobResult], unsearched: Mapping[str, str] = _NONE
+) -> dict[str, Any]:
     """Return the results of a campaign as JSON values; the same bags give the same text.
 
     ``bags`` has the whole summary of each bag or the reason why there is none. ``joints`` has for
@@ -44,8 +48,11 @@ def summarize(jobs: Sequence[Job], results: Sequence[JobResult]) -> dict[str, An
     Args:
         jobs: jobs of the campaign.
         results: their results, in the same order.
+        unsearched: reasons why places could not be searched, by name: they count as failed.
     """
     bags = [_bag(job, result) for job, result in zip(jobs, results, strict=True)]
+    bags += [{'name': name, 'error': why, 'summary': None} for name, why in unsearched.items()]
+    bags.sort(key=lambda bag: bag['name'])
     found: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
     for row in joint_rows(bags):
         found.setdefault((row['robot'], row['fingerprint'], row['joint']), []).append(row)
@@ -117,6 +124,7 @@ def format_campaign(summary: Mapping[str, Any]) -> str:
     ]
     if doubtful:
         lines.append(f'doubt    the model is contradicted in {", ".join(doubtful)}')
+    lines += _warned(bags)
     rows = [['robot', 'joint', 'runs', 'residual, median', 'largest', 'in', 'noise dominates']]
     for joint in summary['joints']:
         rows.append(
@@ -132,6 +140,18 @@ def format_campaign(summary: Mapping[str, Any]) -> str:
         )
     lines += ['', *table(rows)] if summary['joints'] else []
     return '\n'.join(lines)
+
+
+def _warned(bags: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a line for each robot whose description is warned about, however many runs it has."""
+    robots = [run['robot'] for bag in bags if bag['summary'] for run in bag['summary']['runs']]
+    found = {(robot['name'], *robot.get('warnings', ())) for robot in robots}
+    lines = []
+    for name, *warnings in sorted(found):
+        if warnings:
+            more = f', and {len(warnings) - 1} more' if len(warnings) > 1 else ''
+            lines.append(f'warning  description of {name}: {warnings[0]}{more}')
+    return lines
 
 
 def _bag(job: Job, result: JobResult) -> dict[str, Any]:

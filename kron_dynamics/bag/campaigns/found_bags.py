@@ -27,7 +27,12 @@ class FoundBag(NamedTuple):
     path: Path
 
 
-def find_bags(places: Sequence[str | Path], *, besides: Path | None = None) -> list[FoundBag]:
+def find_bags(
+    places: Sequence[str | Path],
+    *,
+    besides: Path | None = None,
+    unsearched: dict[str, str] | None = None,
+) -> list[FoundBag]:
     """Return the bags at and below some paths, sorted by name.
 
     A folder with ``metadata.yaml`` is a bag, and so is a folder whose files are named after it, as
@@ -37,6 +42,7 @@ def find_bags(places: Sequence[str | Path], *, besides: Path | None = None) -> l
     Args:
         places: paths of folders or bags.
         besides: a folder that is not searched.
+        unsearched: takes the names of what cannot be searched, with the reasons.
 
     Raises:
         BagError: a path does not exist, or there is no bag at all.
@@ -47,14 +53,18 @@ def find_bags(places: Sequence[str | Path], *, besides: Path | None = None) -> l
             raise BagError(f"no bag or folder at '{place}'")
         wholes.append(place.resolve())
     seen = {besides.resolve()}.difference(wholes) if besides else set()
-    found, links = list[Path](), list[Path]()
+    found, links, errors = list[Path](), list[Path](), dict[Path, OSError]()
     for whole in wholes:
-        found += _below(whole, seen, links)
+        found += _below(whole, seen, links, errors)
     for link in links:  # behind them there may be more
-        found += _below(link, seen, links)
+        found += _below(link, seen, links, errors)
     if not found:
-        raise BagError(f'no bag in {", ".join(str(place) for place in places)}')
-    root = Path(os.path.commonpath([each.parent if _is_bag(each) else each for each in wholes]))
+        why = ''.join(f'; {path} {_unsearched(error)}' for path, error in errors.items())
+        raise BagError(f'no bag in {", ".join(str(place) for place in places)}{why}')
+    root = Path(os.path.commonpath([each.parent if each in found else each for each in wholes]))
+    if unsearched is not None:
+        for path, error in errors.items():
+            unsearched[path.relative_to(root).as_posix()] = _unsearched(error)
     folders = {path.resolve() for path in found if path.is_dir()}
     bags = [
         FoundBag(path.relative_to(root).as_posix(), path)
@@ -64,26 +74,43 @@ def find_bags(places: Sequence[str | Path], *, besides: Path | None = None) -> l
     return sorted(bags)
 
 
-def _below(place: Path, seen: set[Path], links: list[Path]) -> list[Path]:
+def _below(
+    place: Path, seen: set[Path], links: list[Path], errors: dict[Path, OSError]
+) -> list[Path]:
     """Return the bags at and below a place that are not seen yet.
 
     Links below it are added to a list for later: a bag has the name of its real place, if that is
-    searched, whatever links there are.
+    searched, whatever links there are. What cannot be searched, such as a folder of another user,
+    keeps nothing back but what is in it; the errors are added to those of other paths.
     """
     real = place.resolve()
     if real in seen:
         return []
     seen.add(real)
-    if _is_bag(real):
-        return [place]
+    try:
+        if _is_bag(real):
+            return [place]
+        shown = [entry for entry in place.iterdir() if not entry.name.startswith('.')]
+        stored = storage_files(place)
+    except OSError as error:
+        errors[place] = error
+        return []
     found = []
-    below = (each for each in place.iterdir() if each.is_dir() and not each.name.startswith('.'))
-    for entry in sorted([*below, *storage_files(place)]):
-        if entry.is_symlink():
+    for entry in sorted(shown):
+        try:
+            leads_on = entry.is_dir() or entry in stored
+        except OSError as error:
+            errors[entry] = error
+            continue
+        if leads_on and entry.is_symlink():
             links.append(entry)
-        else:
-            found += _below(entry, seen, links)
+        elif leads_on:
+            found += _below(entry, seen, links, errors)
     return found
+
+
+def _unsearched(error: OSError) -> str:
+    return f'cannot be searched: {error.strerror or error}'
 
 
 def _is_bag(path: Path) -> bool:

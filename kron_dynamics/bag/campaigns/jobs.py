@@ -14,6 +14,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import uuid
@@ -22,13 +23,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kron_dynamics.bag.outputs.earlier_files import move_others
+from kron_dynamics.bag.outputs.earlier_files import OUTPUTS, move_others
 from kron_dynamics.exceptions import BagError
 from kron_dynamics.folder_locks import locked
 
 Process = subprocess.Popen[bytes]
 SUMMARY = 'summary.json'
 _JOB = 'job.json'
+# Start of the line that says why the process of a command failed.
+_ERROR = 'kron_dynamics: error: '
 # Longest error message of a process that is reported, in characters.
 _LONGEST = 1000
 # Names of work folders, and of the folders that they replace (.old). Only the latter ones have
@@ -138,15 +141,22 @@ def alone_in(folder: Path) -> Iterator[None]:
 def finished(job: Job) -> JobResult | None:
     """Return the earlier successful result of a job; None if the job has to be run.
 
+    It has to be run, too, if its summary cannot be read, or a file that this lists is missing.
+
     Args:
         job: the job.
     """
+    folder = Path(job.output)
     try:
-        record = json.loads((Path(job.output) / _JOB).read_text(encoding='utf-8'))
-    except (OSError, ValueError):
+        record, summary = (
+            json.loads((folder / name).read_text(encoding='utf-8')) for name in (_JOB, SUMMARY)
+        )
+        is_own = record['key'] == job.key and record['error'] is None
+        listed = [folder / each['name'] for each in summary[OUTPUTS]]
+    except (OSError, ValueError, TypeError, KeyError):
         return None
-    same = isinstance(record, dict) and record.get('key') == job.key
-    return JobResult(job.name, None) if same and record.get('error', '') is None else None
+    is_whole = all(map(os.path.exists, listed))
+    return JobResult(job.name, None) if is_own and is_whole else None
 
 
 def _run(job: Job, work: Path, started: Callable[[Process], None]) -> str | None:
@@ -173,9 +183,19 @@ def _run(job: Job, work: Path, started: Callable[[Process], None]) -> str | None
         except BaseException:
             process.kill()
             raise
-    if process.returncode == 0:
-        return None
-    return said[-1][:_LONGEST] if said else f'the process ended with {process.returncode}'
+    return None if process.returncode == 0 else _reason(process.returncode, said)[:_LONGEST]
+
+
+def _reason(code: int, said: list[str]) -> str:
+    """Return why a process failed; the last line of one that was killed may be a warning."""
+    if code < 0:
+        names = {each.value: each.name for each in signal.Signals}
+        return f'the process was killed by {names.get(-code, -code)}'
+    errors = [line for line in said if line.startswith(_ERROR)]
+    is_traceback = any(line.startswith('Traceback ') for line in said)
+    if errors or is_traceback:
+        return (errors or said)[-1]
+    return f'the process ended with {code}' + (f', saying last: {said[-1]}' if said else '')
 
 
 def _work_folder(output: Path) -> Path:

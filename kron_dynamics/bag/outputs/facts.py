@@ -47,6 +47,12 @@ def robot_fact(run: RunAnalysis) -> Fact:
     )
 
 
+def description_warnings(run: RunAnalysis) -> list[str]:
+    """Return the warnings about the description of a run's robot, without hints."""
+    found = run.replay.robot.model.warnings
+    return [str(warning) for warning in found if warning.severity == 'warning']
+
+
 def run_facts(replay: Replay) -> list[Fact]:
     """Return what was recorded, how it was recomputed and what was lost."""
     run, log = replay.run, replay.run.log

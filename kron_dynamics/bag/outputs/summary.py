@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kron_dynamics.bag.analysis import BagAnalysis, RunAnalysis
-from kron_dynamics.bag.outputs.facts import doubts
+from kron_dynamics.bag.outputs.facts import description_warnings, doubts
 from kron_dynamics.bag.outputs.json_values import json_text
 from kron_dynamics.bag.outputs.provenance import HashedFile, Provenance
 from kron_dynamics.bag.results import joint_results
@@ -55,6 +55,7 @@ def _run_summary(run: RunAnalysis, max_noise: float) -> dict[str, Any]:
             'fingerprint': model.fingerprint,
             'description': run.description,
             'gravity': model.gravity.tolist(),
+            'warnings': description_warnings(run),
         },
         'messages': log.message_count,
         'times': 'stamps' if log.stamped else 'recording',

@@ -23,6 +23,8 @@ import numpy as np
 import pytest
 
 from kron_dynamics.bag.campaigns.campaign_page import write_campaign_page
+from kron_dynamics.bag.campaigns.campaign_summary import format_campaign
+from kron_dynamics.cli import campaign as command
 from kron_dynamics.cli import main
 
 pytestmark = pytest.mark.interpreted
@@ -150,7 +152,7 @@ def test_the_page_has_frequencies_doubts_and_what_is_not_known(tmp_path):
         mode = {'name': 'boom/w1', 'frequency': frequency, 'frequency_interval': 0.01}
         return {
             'topic': topic,
-            'robot': {'name': 'machine', 'joints': ['boom', 'slew']},
+            'robot': {'name': 'machine', 'joints': ['boom', 'slew'], 'warnings': ['no <mass>']},
             'joints': [joint, other],
             'segments': [{'start': 1.0, 'end': 3.0}, {'start': 4.0, 'end': 9.0}],
             'vibrations': {'modes': [mode]},
@@ -168,10 +170,14 @@ def test_the_page_has_frequencies_doubts_and_what_is_not_known(tmp_path):
     page = Rows(path)
     assert page.links == []  # there is none
     _, first, second = page.rows
-    assert first[1:4] == ['/a', '7', '3another robot?cut off<i>effort</i> is 0']
+    assert first[1:4] == ['/a', '7', '4another robot?cut off<i>effort</i> is 0no <mass>']
     assert first[4:] == ['25 %', 'noise', '0.81 ± 0.01']
-    assert second[3:] == ['1cut off', 'noise', 'noise', 'not seen']
+    assert second[3:] == ['2cut offno <mass>', 'noise', 'noise', 'not seen']
     assert page.values[2][4] == page.values[2][6] == '' and page.values[1][6] == '0.81'
+    told = format_campaign({'bags': [bag, bag], 'joints': []}).splitlines()
+    assert [line for line in told if 'warning' in line] == [
+        'warning  description of machine: no <mass>'
+    ]
 
 
 @pytest.fixture
@@ -267,6 +273,21 @@ def test_no_bags_and_no_scheduler_are_told(tmp_path, recordings, capsys):
     assert 'no bag or folder at' in capsys.readouterr().err
     assert campaign(recordings, tmp_path / 'out', '--scheduler', 'nowhere') == 1
     assert "no Dask scheduler answers at 'nowhere'" in capsys.readouterr().err
+
+
+def test_what_cannot_be_searched_counts_as_failed(tmp_path, monkeypatch, capsys):
+    why = 'cannot be searched: Permission denied'
+
+    def found(places, besides, unsearched):
+        unsearched['lost+found'] = why
+        return []
+
+    monkeypatch.setattr(command, 'find_bags', found)
+    assert campaign(tmp_path, tmp_path / 'out') == 1
+    assert f'failed   lost+found: {why}' in capsys.readouterr().out.splitlines()
+    (bag,) = json.loads((tmp_path / 'out' / 'campaign.json').read_text())['bags']
+    assert (bag['name'], bag['error'], bag['summary']) == ('lost+found', why, None)
+    assert why in (tmp_path / 'out' / 'campaign.html').read_text()
 
 
 # A scheduler with a worker; the other one is a process of its own, as on another computer.

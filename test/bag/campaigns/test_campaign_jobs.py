@@ -8,6 +8,7 @@ import pytest
 
 from kron_dynamics.bag.campaigns.campaign import make_jobs
 from kron_dynamics.bag.campaigns.found_bags import FoundBag
+from kron_dynamics.bag.campaigns.jobs import Job, run_job
 from kron_dynamics.exceptions import ModelError
 
 XACRO = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
@@ -48,6 +49,33 @@ def test_bags_are_analysed_again_if_a_part_of_a_description_changes(tmp_path, ki
         return job.key
 
     assert key('1') == key('1') != key('2')
+
+
+WARNING = "kron_dynamics: warning: link 'tool' has no mass"
+SAY = f'import os, sys; print({WARNING!r}, file=sys.stderr, flush=True)'
+
+
+@pytest.mark.parametrize(
+    ('end', 'reason'),
+    [
+        ('os.kill(os.getpid(), 9)', 'the process was killed by SIGKILL'),
+        ('os._exit(3)', f'the process ended with 3, saying last: {WARNING}'),
+        ('sys.exit("kron_dynamics: error: no bag")', 'kron_dynamics: error: no bag'),
+        ('1 / 0', 'ZeroDivisionError: division by zero'),
+    ],
+)
+def test_the_reason_of_a_failure_is_no_warning(end, reason, tmp_path, monkeypatch):
+    (tmp_path / 'failing_analysis.py').write_text(f'{SAY}\n{end}\n')
+    monkeypatch.setenv('PYTHONPATH', str(tmp_path))
+    job = Job('x', 'key', 'failing_analysis', {}, str(tmp_path / 'out'))
+    assert run_job(job).error == reason
+
+
+def test_a_bag_that_is_gone_keeps_no_other_back(tmp_path):
+    (tmp_path / 'x.mcap').touch()
+    names = ('gone.mcap', 'x.mcap')
+    bags = [FoundBag(name, tmp_path / name) for name in names]
+    assert [job.name for job in make_jobs(bags, 'module', {}, [], tmp_path)] == [*names]
 
 
 @pytest.mark.parametrize('kind', ['xacro', 'MJCF', 'YAML that another complements'])

@@ -4,8 +4,16 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
 from kron_dynamics.bag.campaigns.found_bags import find_bags
 from kron_dynamics.bag.reading.storage_files import files_of
+from kron_dynamics.exceptions import BagError
 
 
 def lay_out(root, *files):
@@ -80,6 +88,37 @@ def test_no_recording_is_taken_twice(tmp_path):
     assert names(tmp_path) == ['run', 'x.mcap']
     assert names(*tmp_path.rglob('*')) == names(tmp_path, tmp_path / 'run') == ['run', 'x.mcap']
     assert names(tmp_path / 'run', tmp_path / 'run' / 'run_0.mcap') == ['run']
+
+
+@contextmanager
+def nobody():
+    """Context of a user without rights; root may look into every folder."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+@pytest.mark.parametrize('rights', [0o000, 0o444])
+def test_a_folder_of_another_user_keeps_nothing_else_back(rights):
+    unsearched = {}
+    with TemporaryDirectory() as created:  # pytest's own folders are only for their user
+        disk, closed = Path(created), Path(created, 'lost+found')
+        lay_out(disk, 'lost+found/x.mcap', 'a/y.mcap', 'z/run/metadata.yaml')
+        (disk / 'link').symlink_to('lost+found/x.mcap')
+        disk.chmod(0o755)
+        closed.chmod(rights)
+        with nobody():
+            assert names(disk, unsearched=unsearched) == ['a/y.mcap', 'z/run']
+            with pytest.raises(BagError, match=r'found cannot be searched: Permission denied$'):
+                names(closed)
+        closed.chmod(0o755)
+    reason = 'cannot be searched: Permission denied'
+    assert unsearched == {'link': reason, 'lost+found': reason}
 
 
 def test_the_folder_of_the_results_may_be_that_of_the_recordings(tmp_path):

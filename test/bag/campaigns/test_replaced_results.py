@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kron_dynamics.bag.campaigns import jobs
-from kron_dynamics.bag.campaigns.jobs import Job, run_job, sweep
+from kron_dynamics.bag.campaigns.jobs import Job, finished, run_job, sweep
 from kron_dynamics.bag.outputs.earlier_files import new_results, outputs_of
 
 MINE = ('a_notes.txt', 'plots', 'z_notes.txt')
@@ -63,6 +63,17 @@ def is_complete(output: Path, key: str) -> bool:
 def test_files_of_others_move_to_the_new_results(output):
     assert run_job(job(output, 'second')).error is None
     assert is_complete(output, 'second')
+
+
+@pytest.mark.parametrize('name', ['job.json', jobs.SUMMARY, 'report.html'])
+def test_a_job_is_finished_while_all_its_results_are_there(name, output):
+    assert finished(job(output, 'first')) is not None and finished(job(output, 'second')) is None
+    (output / name).rename(output / 'elsewhere')
+    assert finished(job(output, 'first')) is None
+    for text in ('', '[]', '{}', '{"outputs": [{}]}', '{"outputs": 1}'):
+        (output / name).write_text(text)
+        is_record = name.endswith('.json')
+        assert (finished(job(output, 'first')) is None) == is_record
 
 
 def test_a_file_that_cannot_be_moved_is_told_and_stays(output, monkeypatch):

@@ -9,9 +9,11 @@ import hashlib
 import json
 import shutil
 from dataclasses import replace
+from html import escape
 from importlib import metadata
 
 import numpy as np
+import pytest
 
 import kron_dynamics as kd
 from kron_dynamics.bag import analyze_bag
@@ -159,6 +161,24 @@ def test_doubts_are_in_the_summary_and_warn_on_the_page(make_bag, arm_urdf, arm_
     assert 'larger than the effort itself: lift (2 times)' in doubt
     page = (tmp_path / 'report.html').read_text()
     assert '<li><b>doubt</b> the residual is larger' in page
+
+
+def test_warnings_about_the_description_are_in_the_results(
+    make_bag, arm_urdf, arm_motion, tmp_path
+):
+    with make_bag() as bag:
+        bag.text('/robot_description', arm_urdf.replace('velocity="2"', 'velocity="-2"'))
+        bag.motion('/joint_states', arm_motion(duration=2.0))
+    with pytest.warns(kd.ModelWarning):
+        found = analyze_bag(bag.path)
+    write_files(found, tmp_path, ['html'])
+    (run,) = read_strictly(tmp_path / 'summary.json')['runs']
+    assert [text.split(':')[0] for text in run['robot']['warnings']] == [
+        "joint 'turn'",
+        "joint 'lift'",
+    ]
+    page = (tmp_path / 'report.html').read_text()
+    assert all(f'<li><b>note</b> {escape(text)}</li>' in page for text in run['robot']['warnings'])
 
 
 def test_same_bag_gives_the_same_bytes(analysis, tmp_path):

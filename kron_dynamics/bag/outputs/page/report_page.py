@@ -10,7 +10,14 @@ from html import escape
 from pathlib import Path
 
 from kron_dynamics.bag.analysis import BagAnalysis, RunAnalysis
-from kron_dynamics.bag.outputs.facts import Fact, bag_facts, result_hints, robot_fact, run_facts
+from kron_dynamics.bag.outputs.facts import (
+    Fact,
+    bag_facts,
+    description_warnings,
+    result_hints,
+    robot_fact,
+    run_facts,
+)
 from kron_dynamics.bag.outputs.page.html_page import asset, write_html
 from kron_dynamics.bag.outputs.page.plot_data import DrawnRun, typeset
 from kron_dynamics.bag.outputs.provenance import Provenance
@@ -76,12 +83,14 @@ def _navigation(analysis: BagAnalysis) -> list[str]:
 def _run(number: int, run: RunAnalysis, plots: DrawnRun, max_noise: float) -> str:
     replay = run.replay
     tables = result_tables(run)
+    # The text for a terminal lacks them: loading the description has shown them there.
+    warned = [('note', text) for text in description_warnings(run)]
     if len(replay.stretches) > 1:
         tables.append(segment_table(replay, max_noise))
     return '\n'.join(
         [
             f'<section><h2 id="run-{number}">{escape(replay.run.topic)}</h2>',
-            _facts([robot_fact(run), *run_facts(replay), *result_hints(run)]),
+            _facts([robot_fact(run), *run_facts(replay), *result_hints(run), *warned]),
             *(_table(each) for each in tables),
             '<h3>Plots</h3>',
             f'<p class="hint">{HINT}{_resolution(plots)}</p>',
