@@ -195,7 +195,8 @@ def limit_of_integral(settings: ControlSettings, rigid: Robot) -> FloatArray | N
     """Return the largest efforts of the integral, shape (n,), N m or N; None without one.
 
     Raises:
-        ParameterError: gravity uses all of a joint's effort limit; names the joint.
+        ParameterError: gravity uses all of the effort limit of a joint with an integral gain;
+            names the joint.
     """
     if settings.law == 'gravity' or settings.ki is None or not settings.ki.any():
         return None
@@ -203,7 +204,7 @@ def limit_of_integral(settings: ControlSettings, rigid: Robot) -> FloatArray | N
     compensated = (
         'gravity' in terms.drive if settings.law == 'pd' else terms.gravity_is_compensated
     )
-    return integral_limit(rigid, settings.effort_limit, compensated=compensated)
+    return integral_limit(rigid, settings.effort_limit, settings.ki, compensated=compensated)
 
 
 def _damped_law(
