@@ -101,7 +101,8 @@ class IntegralAction(ControlLaw[IntegralState]):
             robot: the machine.
             ki: integral gains, shape (n,), 1/s^3, 0 or more; at least one above 0.
             kd: velocity gains of the inner law, shape (n,), 1/s, above 0.
-            limit: largest efforts of the integral, shape (n,), N m or N; 0 only where ki is 0.
+            limit: largest efforts of the integral, shape (n,), N m or N, finite and above 0 where
+                ki is.
             inertia: constant inertias in place of the mass matrix, shape (n,); None for M(q).
 
         Raises:
@@ -115,7 +116,9 @@ class IntegralAction(ControlLaw[IntegralState]):
         self._active = np.flatnonzero(gains)
         self._ki = gains[self._active]
         self._release = np.sqrt(self._ki / velocity_gains[self._active])
-        self._limit = positive_per_joint(_LIMIT, limit, names, zero_allowed=True)
+        self._limit = positive_per_joint(
+            _LIMIT, limit, names, zero_allowed=True, infinity_allowed=True
+        )
         active = [names[i] for i in self._active]
         positive_per_joint(_LIMIT, self._limit[self._active], active)
         self._inertia = None if inertia is None else np.diag(np.asarray(inertia, np.float64))
@@ -198,9 +201,15 @@ def integral_limit(
         compensated: whether the efforts besides the integral compensate gravity.
 
     Raises:
-        ParameterError: gravity uses all of the effort limit of a joint with an integral gain;
-            names the joint.
+        ParameterError: a joint with an integral gain has no effort limit, or gravity uses all of
+            it; names the joint.
     """
+    for i in np.flatnonzero(np.isinf(effort_limit) & (ki > 0.0)).tolist():
+        name = robot.joint_names[i]
+        raise ParameterError(
+            f"effort_limit of joint '{name}' is inf, expected a finite one: it limits the "
+            f'integral of gains.{name}.ki'
+        )
     if not compensated:
         return effort_limit
     weight = np.abs(robot.gravity_vector(poses_within_limits(robot))).max(axis=0)
