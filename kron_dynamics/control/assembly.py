@@ -195,7 +195,8 @@ def limit_of_integral(settings: ControlSettings, rigid: Robot) -> FloatArray | N
     """Return the largest efforts of the integral, shape (n,), N m or N; None without one.
 
     Raises:
-        ParameterError: gravity uses all of a joint's effort limit; names the joint.
+        ParameterError: a joint with an integral gain has no effort limit, or gravity uses all of
+            it; names the joint.
     """
     if settings.law == 'gravity' or settings.ki is None or not settings.ki.any():
         return None
@@ -203,7 +204,7 @@ def limit_of_integral(settings: ControlSettings, rigid: Robot) -> FloatArray | N
     compensated = (
         'gravity' in terms.drive if settings.law == 'pd' else terms.gravity_is_compensated
     )
-    return integral_limit(rigid, settings.effort_limit, compensated=compensated)
+    return integral_limit(rigid, settings.effort_limit, settings.ki, compensated=compensated)
 
 
 def _damped_law(
@@ -239,6 +240,18 @@ def check_combinations(settings: ControlSettings) -> None:
         ParameterError: settings contradict each other; names them and the reason.
     """
     terms = settings.terms
+    asked = [
+        f'{name} is {value!r}'
+        for name, value, off in (
+            ('reference_shaping', settings.shaping, 'none'),
+            ('vibration_damping', settings.damping, False),
+        )
+        if value != off
+    ]
+    if asked and settings.law != 'computed_torque':
+        raise ParameterError(
+            f'{" and ".join(asked)}, which needs control_law computed_torque, got {settings.law!r}'
+        )
     if settings.damping:
         if settings.ki is not None and settings.ki.any():
             raise ParameterError(

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 # Longest integration step, s: a gap between states must not wind up the integral.
 _LONGEST_STEP = 0.1
+_LIMIT = 'limit of the integral'
 
 
 @dataclass(slots=True, eq=False)
@@ -100,7 +101,8 @@ class IntegralAction(ControlLaw[IntegralState]):
             robot: the machine.
             ki: integral gains, shape (n,), 1/s^3, 0 or more; at least one above 0.
             kd: velocity gains of the inner law, shape (n,), 1/s, above 0.
-            limit: largest efforts of the integral, shape (n,), N m or N.
+            limit: largest efforts of the integral, shape (n,), N m or N, finite and above 0 where
+                ki is.
             inertia: constant inertias in place of the mass matrix, shape (n,); None for M(q).
 
         Raises:
@@ -114,7 +116,11 @@ class IntegralAction(ControlLaw[IntegralState]):
         self._active = np.flatnonzero(gains)
         self._ki = gains[self._active]
         self._release = np.sqrt(self._ki / velocity_gains[self._active])
-        self._limit = positive_per_joint('limit of the integral', limit, names)
+        self._limit = positive_per_joint(
+            _LIMIT, limit, names, zero_allowed=True, infinity_allowed=True
+        )
+        active = [names[i] for i in self._active]
+        positive_per_joint(_LIMIT, self._limit[self._active], active)
         self._inertia = None if inertia is None else np.diag(np.asarray(inertia, np.float64))
         self._turns = whole_turns(endless(robot.model.joint_types))
 
@@ -179,7 +185,9 @@ class IntegralAction(ControlLaw[IntegralState]):
         return state.wanted
 
 
-def integral_limit(robot: Robot, effort_limit: FloatArray, *, compensated: bool) -> FloatArray:
+def integral_limit(
+    robot: Robot, effort_limit: FloatArray, ki: FloatArray, *, compensated: bool
+) -> FloatArray:
     """Return the largest efforts of the integral, shape (n,), N m or N.
 
     If gravity is compensated by the model, this is the effort limit minus the largest gravity
@@ -189,19 +197,27 @@ def integral_limit(robot: Robot, effort_limit: FloatArray, *, compensated: bool)
     Args:
         robot: the machine.
         effort_limit: shape (n,), N m or N.
+        ki: integral gains, shape (n,), 1/s^3; with 0, gravity may use all of the effort limit.
         compensated: whether the efforts besides the integral compensate gravity.
 
     Raises:
-        ParameterError: gravity uses all of a joint's effort limit; names the joint.
+        ParameterError: a joint with an integral gain has no effort limit, or gravity uses all of
+            it; names the joint.
     """
+    for i in np.flatnonzero(np.isinf(effort_limit) & (ki > 0.0)).tolist():
+        name = robot.joint_names[i]
+        raise ParameterError(
+            f"effort_limit of joint '{name}' is inf, expected a finite one: it limits the "
+            f'integral of gains.{name}.ki'
+        )
     if not compensated:
         return effort_limit
     weight = np.abs(robot.gravity_vector(poses_within_limits(robot))).max(axis=0)
     left: FloatArray = effort_limit - weight
-    for i in np.flatnonzero(left <= 0.0).tolist():
+    for i in np.flatnonzero((left <= 0.0) & (ki > 0.0)).tolist():
         raise ParameterError(
             f"joint '{robot.joint_names[i]}' needs {weight[i]:.4g} against gravity in some pose, "
             f'effort limit {effort_limit[i]:.4g}: nothing is left for gains.'
             f'{robot.joint_names[i]}.ki, expected it to be 0'
         )
-    return left
+    return np.maximum(left, 0.0)

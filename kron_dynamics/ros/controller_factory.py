@@ -216,7 +216,7 @@ def check_loop(parameters: ParameterSet, robot: Robot, flexible: Robot) -> None:
 
 
 def _check_links(parameters: ParameterSet, flexible: Robot) -> None:
-    """Check that shaping and damping are used with flexible links and computed torque only."""
+    """Check that shaping and damping are used with flexible links only."""
     asked = [
         f'{name} is {parameters.value(name)!r}'
         for name, off in (('reference_shaping', 'none'), ('vibration_damping', False))
@@ -226,11 +226,6 @@ def _check_links(parameters: ParameterSet, flexible: Robot) -> None:
         raise ParameterError(
             f'parameter {" and ".join(asked)}, which needs flexible_description_file: all links '
             'are rigid'
-        )
-    if parameters.value('control_law') != 'computed_torque':
-        raise ParameterError(
-            f'parameter {" and ".join(asked)}, which needs control_law computed_torque, got '
-            f'{parameters.value("control_law")!r}'
         )
 
 

@@ -33,7 +33,7 @@ def computed(name, model, limit, *, integral=True):
     law = ComputedTorque(model, kp, kd)
     if not integral:
         return law
-    bound = integral_limit(model, limit, compensated=True)
+    bound = integral_limit(model, limit, ki, compensated=True)
     return IntegralAction(law, model, ki, kd, bound)
 
 
@@ -184,7 +184,7 @@ def test_beside_the_proportional_derivative_law_it_carries_the_weight(models):
     kp, kd, ki = gains(name, 6)
     inner = ProportionalDerivative(model, kp, kd, POSE[name])
     limit = model.model.effort_limit
-    bound = integral_limit(model, limit, compensated=False)
+    bound = integral_limit(model, limit, ki, compensated=False)
     np.testing.assert_array_equal(bound, limit)
     law = IntegralAction(inner, model, ki, kd, bound, inertia=inner.inertia)
     off, on = (
@@ -198,13 +198,46 @@ def test_beside_the_proportional_derivative_law_it_carries_the_weight(models):
 def test_the_limit_is_what_the_weight_leaves(models):
     model = models['ur5']
     limit = model.model.effort_limit
-    left = integral_limit(model, limit, compensated=True)
+    left = integral_limit(model, limit, np.ones(6), compensated=True)
     rng = np.random.default_rng(9)
     q = rng.uniform(-3.0, 3.0, (2000, 6))
     assert (left + np.abs(model.gravity_vector(q)) <= 1.02 * limit).all()
     assert left[1] < 0.8 * limit[1]
     with pytest.raises(ParameterError, match="joint 'shoulder_lift_joint' needs"):
-        integral_limit(model, np.full(6, 30.0), compensated=True)
+        integral_limit(model, np.full(6, 30.0), np.ones(6), compensated=True)
+
+
+@pytest.mark.parametrize('name', ROBOTS)
+def test_a_joint_without_reserve_may_have_no_integral(models, name):
+    """Its gain is refused, not that of others; where it is 0 the integral adds no effort."""
+    model = models[name]
+    kp, kd, ki = gains(name, model.n)
+    limit = model.model.effort_limit.copy()
+    reserve = integral_limit(model, limit, ki, compensated=True)
+    loaded = int((reserve / limit).argmin())
+    limit[loaded] -= 1.01 * reserve[loaded]
+    with pytest.raises(ParameterError, match=f"joint '{model.joint_names[loaded]}' needs"):
+        integral_limit(model, limit, ki, compensated=True)
+    ki[loaded] = 0.0
+    left = integral_limit(model, limit, ki, compensated=True)
+    others = np.arange(model.n) != loaded
+    np.testing.assert_array_equal(left, np.where(others, reserve, 0.0))
+    inner = ComputedTorque(model, kp, kd)
+    law, q, rest = IntegralAction(inner, model, ki, kd, left), POSE[name], np.zeros(model.n)
+    state, target = law.start(q), (q + 0.01, rest, rest)
+    for elapsed in (0.0, 0.01):
+        effort = law(q, rest, target, state, elapsed)
+        state.set_applied_effort(effort)
+    added = effort - inner(q, rest, target)
+    assert added[loaded] == 0.0
+    coupling = model.mass_matrix(q)[np.ix_(others, others)]
+    np.testing.assert_allclose(added[others], coupling @ ki[others] * 1e-4, rtol=1e-6, atol=1e-6)
+
+
+def test_a_joint_with_a_gain_needs_a_limit_above_0(arm):
+    law = ComputedTorque(arm, [9.0, 9.0], [6.0, 6.0])
+    with pytest.raises(ParameterError, match="cannot be used for 'elbow': 0"):
+        IntegralAction(law, arm, [0.0, 8.0], [6, 6], [0.0, 0.0])
 
 
 def test_a_state_that_is_not_finite_leaves_no_trace(arm):

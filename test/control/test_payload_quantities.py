@@ -143,3 +143,5 @@ def test_a_payload_that_leaves_nothing_for_the_integral_is_refused(loaded):
     PayloadQuantities.of(chosen, light, light)
     with pytest.raises(ParameterError, match=f"'{empty.joint_names[joint]}' needs .* gravity"):
         PayloadQuantities.of(chosen, heavy, heavy)
+    kept = chosen._replace(ki=np.where(np.arange(empty.n) == joint, 0.0, 0.5))
+    assert PayloadQuantities.of(kept, heavy, heavy).integral_limit[joint] == 0.0

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # Singular values of the dimensionless Jacobian below this are damped.
 _WELL_OBSERVED = 0.02
-# Number of joints needed to distinguish a force from a moment.
+# Number of joints that must move a link to distinguish a force from a moment.
 _FULL_WRENCH = 6
 
 
@@ -26,7 +26,7 @@ class TipWrench:
 
     .. math:: \min_w |J^T w - r|
 
-    A robot with fewer than six joints cannot distinguish a force from a moment: a pure force is
+    A link that fewer than six joints move cannot show a force apart from a moment: a pure force is
     assumed, and the moment is 0. Lengths are in units of the robot's reach, so that N and N m have
     comparable weights. Near a singularity the least squares are damped, and unobservable
     directions are 0: for a singular value s below s_0 = 0.02 the inverse is
@@ -45,8 +45,9 @@ class TipWrench:
         """
         self._frame = robot.frame(link)
         turning = np.array([joint_kind(kind).motion.turns for kind in robot.model.joint_types])
-        self._rows = 6 if robot.n >= _FULL_WRENCH else 3
         jacobians = np.array(list(map(self._frame.jacobian, poses_within_limits(robot))))
+        moving = jacobians.any(axis=(0, 1))
+        self._rows = 6 if np.count_nonzero(moving) >= _FULL_WRENCH else 3
         levers = np.linalg.norm(jacobians[:, :3, turning], axis=1)
         reach = float(levers.max(initial=0.0)) or 1.0
         self._moment_unit = np.where(np.arange(self._rows) < 3, 1.0, reach)

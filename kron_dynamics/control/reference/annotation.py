@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kron_dynamics.control.per_joint import positive_per_joint
+from kron_dynamics.control.reference.limits import check_position_tolerance
 from kron_dynamics.control.reference.polynomials import spline_velocities
 from kron_dynamics.control.reference.some_joints import moving_and_held
 from kron_dynamics.control.reference.waypoints import checked_points
@@ -115,10 +116,11 @@ def annotate_trajectory(
 
     Raises:
         TrajectoryError: a shape, a number, the times or a name is wrong; names the joint.
-        ParameterError: a limit cannot be used.
+        ParameterError: a limit or position_tolerance cannot be used.
         NonFiniteError: an acceleration, effort or effort rate overflows float64; names joint and
             point.
     """
+    check_position_tolerance(position_tolerance)
     rigid = robot.rigid
     names, places = moving_and_held(joint_names, held or {}, rigid.joint_names)
     t, p, v, a = checked_points(names, times, positions, velocities, accelerations)

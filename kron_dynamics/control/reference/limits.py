@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
+from kron_dynamics.arguments import finite_array, real_number
 from kron_dynamics.control.per_joint import positive_per_joint
 from kron_dynamics.control.reference.trajectory import Trajectory
-from kron_dynamics.exceptions import TrajectoryError
+from kron_dynamics.exceptions import ParameterError, TrajectoryError
 from kron_dynamics.model.joint_kinds import joint_kind
 from kron_dynamics.typing import ArrayLike, BoolArray, FloatArray
 
@@ -56,7 +57,7 @@ def check_trajectory(
     *,
     position_tolerance: float = 1e-6,
     effort_limit: ArrayLike | None = None,
-    start: FloatArray | None = None,
+    start: ArrayLike | None = None,
 ) -> None:
     """Raise TrajectoryError unless the trajectory stays within the limits of the machine.
 
@@ -86,7 +87,7 @@ def limit_violations(
     *,
     position_tolerance: float = 1e-6,
     effort_limit: ArrayLike | None = None,
-    start: FloatArray | None = None,
+    start: ArrayLike | None = None,
 ) -> tuple[LimitViolation, ...]:
     """Return the violations of position, velocity and effort limits, at most one per limit.
 
@@ -105,9 +106,14 @@ def limit_violations(
 
     Raises:
         TrajectoryError: the joints of the trajectory are not those of the robot in its order.
-        ParameterError: effort_limit cannot be used.
+        ParameterError: effort_limit, position_tolerance or start cannot be used.
     """
     model = robot.model
+    check_position_tolerance(position_tolerance)
+    if start is not None:
+        start = finite_array(start, 'start')
+        if start.shape != (robot.n,):
+            raise ParameterError(f'start has shape {start.shape}, expected ({robot.n},)')
     if trajectory.joint_names != tuple(model.joint_names):
         raise TrajectoryError(
             f'the trajectory is for the joints {list(trajectory.joint_names)}, '
@@ -124,6 +130,18 @@ def limit_violations(
         *_velocity_violations(trajectory, robot),
         *_effort_violations(trajectory, robot, efforts),
     )
+
+
+def check_position_tolerance(tolerance: float) -> None:
+    """Refuse a tolerance that would switch the check of position limits off.
+
+    Raises:
+        ParameterError: the tolerance is negative or not finite.
+    """
+    if not 0.0 <= real_number(tolerance, 'position_tolerance') < np.inf:
+        raise ParameterError(
+            f'position_tolerance is {tolerance:g} rad or m, expected a finite one of 0 or more'
+        )
 
 
 def _position_violations(

@@ -44,6 +44,27 @@ def test_fewer_joints_show_a_force(models):
     np.testing.assert_allclose(found, force, rtol=1e-9, atol=1e-6)
 
 
+@pytest.mark.parametrize(
+    ('name', 'link'),
+    [
+        ('stacker', 'bucket_wheel'),
+        ('ur5', 'forearm_link'),
+        ('ur5', 'wrist_2_link'),
+        ('panda', 'panda_link4'),
+        ('panda', 'panda_link5'),
+    ],
+)
+def test_a_link_that_few_joints_move_shows_a_force(models, name, link):
+    """The joints beyond it say nothing about it, however many the robot has."""
+    robot, q = models[name], POSE[name]
+    frame, force = robot.frame(link), np.array([10.0, -20.0, 30.0])
+    found = TipWrench(robot, link).wrench(q, frame.external_wrench(q, force, np.zeros(3)))
+    # Along directions without a lever, as at an elbow's own axis, nothing is shown.
+    J = frame.jacobian(q)[:3]
+    shown = J @ np.linalg.pinv(J, rcond=1e-9) @ force
+    np.testing.assert_allclose(found, [*shown, 0.0, 0.0, 0.0], rtol=1e-9, atol=1e-8)
+
+
 def test_what_no_joint_shows_is_zero(models):
     """The wrist of a UR5 stretched out: one moment meets the structure alone."""
     robot = models['ur5']

@@ -12,7 +12,7 @@ from kron_dynamics.control import (
     limit_violations,
     point_to_point,
 )
-from kron_dynamics.exceptions import ParameterError, TrajectoryError
+from kron_dynamics.exceptions import KronDynamicsError, ParameterError, TrajectoryError
 
 REST = np.zeros((2, 2))
 
@@ -165,3 +165,18 @@ def test_joints_in_another_order_are_refused(arm):
 def test_effort_limit_that_cannot_be_used_is_refused(arm):
     with pytest.raises(ParameterError, match="effort_limit .*'elbow': nan"):
         check_trajectory(move((0.0, 0.0), 1.0), arm, effort_limit=(1.0, np.nan))
+
+
+@pytest.mark.parametrize('tolerance', [np.nan, np.inf, -1e-3])
+def test_a_tolerance_that_is_none_does_not_switch_the_check_off(arm, tolerance):
+    with pytest.raises(ParameterError, match='position_tolerance is'):
+        limit_violations(move((9.0, 0.0), 30.0), arm, position_tolerance=tolerance)
+
+
+def test_a_start_that_is_unknown_does_not_switch_the_check_off(arm):
+    far = move((9.0, 0.0), 30.0)
+    with pytest.raises(KronDynamicsError, match='start holds a NaN'):
+        limit_violations(far, arm, start=[np.nan, 0.0])
+    with pytest.raises(ParameterError, match=r'start has shape \(1,\), expected \(2,\)'):
+        limit_violations(far, arm, start=[0.0])
+    assert [v.joint for v in limit_violations(far, arm, start=[2.5, 0.0])] == ['shoulder']

@@ -1,0 +1,76 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Settings that contradict each other are refused: none is ignored, none replaces another."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from sampled_runs import POSE, ROBOTS, machine
+
+from kron_dynamics.control import ControlSettings, assembled_controller
+from kron_dynamics.exceptions import ParameterError
+
+pytestmark = pytest.mark.interpreted
+
+
+@pytest.fixture(scope='module', params=ROBOTS)
+def assemble(request, kernel_cache):
+    """Makes a controller of a machine with stiff links; has the machine."""
+    name, robot = request.param, machine(request.param)
+    one = np.ones(robot.n)
+
+    def make(**changes):
+        given = {
+            'kp': 9.0 * one,
+            'kd': 6.0 * one,
+            'effort_limit': robot.model.effort_limit,
+            'rate_limit': np.inf * one,
+            'start_tolerance': 0.01 * one,
+            'resolution': 1e-5 * one,
+            'period': 0.001,
+            'state_timeout': 0.2,
+        }
+        settings = ControlSettings(**{**given, **changes})
+        with ThreadPoolExecutor(1) as background:
+            return assembled_controller(settings, robot, robot, POSE[name], background)
+
+    make.robot = robot
+    return make
+
+
+@pytest.mark.parametrize('law', ['pd', 'gravity'])
+@pytest.mark.parametrize(
+    ('asked', 'words'),
+    [
+        ({'shaping': 'zv'}, "reference_shaping is 'zv'"),
+        ({'damping': True}, 'vibration_damping is True'),
+        (
+            {'shaping': 'ei', 'damping': True},
+            "reference_shaping is 'ei' and vibration_damping is True",
+        ),
+    ],
+)
+def test_laws_that_do_not_know_the_links_neither_shape_nor_damp(assemble, law, asked, words):
+    with pytest.raises(ParameterError) as refusal:
+        assemble(law=law, **asked)
+    assert str(refusal.value) == (f'{words}, which needs control_law computed_torque, got {law!r}')
+    assert assemble(law=law).law.follows_references == (law == 'pd')
+
+
+@pytest.mark.parametrize('law', ['computed_torque', 'pd'])
+def test_an_integral_needs_the_effort_limit_of_its_own_joint(assemble, law):
+    robot = assemble.robot
+    limit, ki = robot.model.effort_limit.copy(), np.full(robot.n, 0.5)
+    limit[0] = np.inf
+    first = robot.joint_names[0]
+    with pytest.raises(ParameterError) as refusal:
+        assemble(law=law, ki=ki, effort_limit=limit)
+    assert str(refusal.value) == (
+        f"effort_limit of joint '{first}' is inf, expected a finite one: it limits the integral "
+        f'of gains.{first}.ki'
+    )
+    ki[0] = 0.0
+    assert np.isfinite(assemble(law=law, ki=ki, effort_limit=limit).law.limit[1:]).all()
