@@ -18,6 +18,7 @@ from kron_dynamics.kernels.late_imports import IMPORTING
 from kron_dynamics.kernels.origins import is_ours, origins_of
 from kron_dynamics.kernels.sources import sources_digest
 from kron_dynamics.kernels.specification import KernelSpecification
+from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import FloatArray
 
 
@@ -34,20 +35,22 @@ def kernel_name(kind: str, system: ConstraintSystem, *more: object) -> str:
     """
     sources = sources_digest(*{origin for c in system.constraints for origin in origins_of(c)})
     data = os.urandom(16).hex() if system.description is None else system.description
-    read = [text for c in system.constraints for text in _texts_of(c)]
+    read = [text for c in system.constraints for text in _texts_of(c, system.model)]
     digest = hashlib.sha256(f'{data!r}{more!r}{sources}{read!r}'.encode())
     return f'{kind}.{digest.hexdigest()[:16]}'
 
 
-def _texts_of(constraint: Constraint) -> list[str]:
-    """Return texts of the code and globals that a user's constraint reads beside its data."""
+def _texts_of(constraint: Constraint, model: RobotModel) -> list[str]:
+    """Return texts of the model, code and globals that a user's constraint reads."""
     if is_ours(constraint.geometry):
         return []
     with IMPORTING:
+        from kron_dynamics.kernels.model_text import model_text
         from kron_dynamics.kernels.read_attributes import functions_read
 
     method = cast('MethodType', constraint.geometry)
-    return [captured_text(function) for function in (method.__func__, *functions_read(method))]
+    functions = method.__func__, *functions_read(method)
+    return [model_text(model), *map(captured_text, functions)]
 
 
 def geometry_of(

@@ -7,7 +7,7 @@ from __future__ import annotations
 import copy
 import pickle
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
 
@@ -19,6 +19,7 @@ from kron_dynamics.constrained import ConstrainedRobot
 from kron_dynamics.constraints import Attachment, Constraint, HingeLoop
 from kron_dynamics.constraints.constraint import Geometry
 from kron_dynamics.reduced import ReducedRobot
+from kron_dynamics.robot import Robot
 
 Q = np.array([0.3, -0.7, 1.1])
 
@@ -92,6 +93,23 @@ def test_globals_that_a_constraint_reads_count(monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.setattr(sys.modules[__name__], 'SHIFT', shift)
         reduced = ReducedRobot(ConstrainedRobot(four_bar(), [Shifted(2.0)]))
         assert reduced.residual(Q)[0] == pytest.approx(Q[0] - 2.0 * Q[1] + shift)
+
+
+@dataclass(frozen=True)
+class Strong(Belt):
+    """Reads what no equation of the package does."""
+
+    def geometry(self, model: Any, q: Any, qd: Any) -> Geometry:
+        found = super().geometry(model, q, qd)
+        return found._replace(f=found.f + model.position_upper[0])
+
+
+def test_all_of_the_model_counts_for_a_users_constraint() -> None:
+    for upper in (2.0, 3.0):
+        model = four_bar().model
+        model = replace(model, position_upper=np.full(model.n, upper))
+        reduced = ReducedRobot(ConstrainedRobot(Robot(model), [Strong(2.0)]))
+        assert reduced.residual(Q)[0] == pytest.approx(Q[0] - 2.0 * Q[1] + upper)
 
 
 def test_only_data_with_an_exact_text_give_names_that_return() -> None:

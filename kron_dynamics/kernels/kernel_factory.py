@@ -95,6 +95,16 @@ def _has_changed(known: KernelSpecification) -> bool:
     return known.captured != '' and captured_text(known.function) != known.captured
 
 
+def _captured(known: KernelSpecification, model: RobotModel) -> str:
+    """Return a text of the numbers that a function reads and the fingerprint does not tell."""
+    if not known.captured:
+        return captured_text(known.function)
+    with IMPORTING:  # for equations of users only
+        from kron_dynamics.kernels.model_text import model_text
+
+    return known.captured + model_text(model)
+
+
 def _lanes(known: KernelSpecification, model: RobotModel, fingerprint: str) -> int | None:
     addresses = make_lanes([known], model, fingerprint)
     return None if addresses is None else addresses[0]
@@ -117,7 +127,7 @@ def _fetched(
     keys = {
         cache_key(
             *(known.name, repr(known.lengths(model)), fingerprint, *machine, f'lanes: {lanes}'),
-            known.captured or captured_text(known.function),
+            _captured(known, model),
             origins=origins[known.key],
         ): known
         for known in specifications

@@ -28,7 +28,7 @@ _SEE_VARIABLES = {'eval', 'exec', 'locals', 'vars'}
 _OF_ATTRIBUTES = {'LOAD_ATTR', 'LOAD_METHOD', 'LOAD_SUPER_ATTR', 'STORE_ATTR', 'DELETE_ATTR'}
 # Instructions that share a variable with a function inside, whose code is looked at, too.
 _OF_CELLS = {'MAKE_CELL', 'LOAD_CLOSURE'}
-# What every instance with compiled methods has: its fingerprint and name are in the key.
+# What every instance with compiled methods has: text of the model and name are in the key.
 _REQUIRED = {'model', '_kernels', CAPTURED}
 # Methods that run at any access.
 _ALWAYS = {'__getattr__', '__getattribute__'}
@@ -38,7 +38,7 @@ def read_attributes(method: MethodType) -> Iterator[tuple[str, Any]]:
     """Yield names and values of the attributes that a method and what it calls may read.
 
     The names in the code count, also those of attributes of other objects. The model is left out,
-    which has a fingerprint, and what the package's classes compute.
+    which `model_text` tells, and what the package's classes compute.
     """
     instance = method.__self__
     own = getattr(instance, '__dict__', {})

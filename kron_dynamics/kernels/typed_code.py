@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from kron_dynamics.kernels.model_text import model_text
 from kron_dynamics.kernels.named_imports import file_of, is_library, top_level
 from kron_dynamics.model.robot_model import RobotModel
 
@@ -114,7 +115,7 @@ def value_text(value: Any, around: frozenset[int] = frozenset()) -> str | None:
     if cls in _SCALARS:
         return repr(value)
     if isinstance(value, RobotModel):
-        return value.fingerprint
+        return model_text(value)
     place = getattr(value, '__module__', None), getattr(value, '__name__', None)
     if isinstance(value, np.ufunc) or _is_found_at(value, *place):
         return None if _is_users(value) else repr(place)
