@@ -18,9 +18,9 @@ from kron_dynamics import KernelBuildError, dynamics
 from kron_dynamics.elementary import sin
 from kron_dynamics.kernels import (
     Kernel,
-    building,
     cache,
     caller,
+    kernel_builder,
     kernel_factory,
     translation_units,
 )
@@ -54,7 +54,7 @@ def make(*recipes: KernelSpecification, fingerprint: str = 'test_compilation') -
 @pytest.fixture
 def two_units(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two cores, and nothing too small to be compiled apart."""
-    monkeypatch.setattr(building, 'thread_count', lambda threads: 2)
+    monkeypatch.setattr(kernel_builder, 'thread_count', lambda threads: 2)
     monkeypatch.setattr(translation_units, '_SMALL', 1)
 
 
