@@ -87,9 +87,16 @@ class Compiled(Generic[P, R]):
         return returned if hasattr(returned, '_fields') else None
 
     def specification(self, instance: Any) -> KernelSpecification:
-        """Return the specification from which a collection makes the kernel of an instance."""
+        """Return the specification from which a collection makes the kernel of an instance.
+
+        The attributes that a user's method reads are those at the time when its kernel was made.
+        """
+        known: KernelSpecification | None = vars(instance).get(CAPTURED, {}).get(self)
+        if known is not None:
+            return known
+        theirs = not is_ours(self.body)
         # Bound, so that the attributes that it reads are found.
-        method: Any = MethodType(self.body, instance)
+        method: Any = MethodType(self.body, copy.copy(instance) if theirs else instance)
 
         def function(model: Any, *values: Any) -> Any:
             """Run the body on the instance's model or on a model that represents it."""
@@ -102,19 +109,13 @@ class Compiled(Generic[P, R]):
         return KernelSpecification(
             *(name, self._lengths_for(instance), function, result),
             *(self._in_body_axes, self._has_loops, self._has_inertia),
-            captured=self._captured(instance, function),
+            captured=captured_text(function) if theirs else '',
         )
-
-    def _captured(self, instance: Any, function: Callable[..., Any]) -> str:
-        if is_ours(self.body):
-            return ''
-        known: str | None = vars(instance).get(CAPTURED, {}).get(self)
-        return captured_text(function) if known is None else known
 
     def _keep(self, instance: Any, specification: KernelSpecification) -> None:
         """Remember what an instance's kernel captured, as its attributes may change later."""
         if specification.captured:
-            vars(instance).setdefault(CAPTURED, {})[self] = specification.captured
+            vars(instance).setdefault(CAPTURED, {})[self] = specification
 
     def _lengths_for(self, instance: Any) -> list[Argument]:
         found: list[Argument] = []
@@ -122,10 +123,6 @@ class Compiled(Generic[P, R]):
             known = getattr(instance, length) if isinstance(length, str) else length
             found.append(name if known is None else (name, known))
         return found
-
-    def _equation(self, instance: Any, *values: Any) -> Any:
-        """Evaluate the body in any number system, for `taylor.expand`."""
-        return self.specification(instance).function(instance._kernels.model, *values)
 
     @overload
     def __get__(
@@ -154,7 +151,7 @@ class Compiled(Generic[P, R]):
         call.__module__ = self.body.__module__
         call.__doc__ = self.__doc__
         call.__signature__ = self._signature
-        call.equation = functools.partial(self._equation, instance)
+        call.equation = functools.partial(_equation, specification.function, instance)
         call.lengths = specification.lengths(instance._kernels.model)
         # Not stored if a subclass overrides the method and calls this one through super().
         if inspect.getattr_static(type(instance), self._name) is self:
@@ -162,6 +159,11 @@ class Compiled(Generic[P, R]):
             # Pickle the call as an attribute of its instance.
             call.__reduce_ex__ = lambda protocol: (getattr, (instance, self._name))
         return call
+
+
+def _equation(function: Callable[..., Any], instance: Any, /, *values: Any) -> Any:
+    """Evaluate a kernel's function in any number system, for `taylor.expand`."""
+    return function(instance._kernels.model, *values)
 
 
 @overload

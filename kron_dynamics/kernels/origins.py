@@ -15,8 +15,8 @@ from kron_dynamics.kernels.named_imports import file_of, is_library, top_level
 _PACKAGE = top_level(__name__)
 # Packages whose functions and classes are no user's.
 _OURS = {_PACKAGE, 'numpy', *sys.stdlib_module_names}
-# Attribute of an instance with what its kernels captured, by the compiled method.
-CAPTURED = '_captured_texts'
+# Attribute of an instance with the specifications that captured something, by compiled method.
+CAPTURED = '_captured'
 # The name of a module, or a function or class defined in one.
 Origin = str | FunctionType | type
 

@@ -17,6 +17,7 @@ import kron_dynamics as kd
 from kron_dynamics.kernels.captured import captured_text
 from kron_dynamics.kernels.compiled import Compiled, compiled, compiled_methods
 from kron_dynamics.kernels.specification import KernelSpecification
+from kron_dynamics.taylor import expand
 from kron_dynamics.typing import ArrayLike, FloatArray
 
 pytestmark = pytest.mark.hurried
@@ -137,6 +138,18 @@ def test_two_robots_of_a_user_have_their_own_numbers(model: kd.RobotModel) -> No
         assert (robot.plainly(q) == gain * q).all()
         (report,) = robot.kernel_report()
         assert cached is None or report.cached
+
+
+def test_derivatives_are_those_of_the_kernel(model: kd.RobotModel) -> None:
+    """Whose attributes may have changed since it was made."""
+    robot, q = Scaling(model, 2.0), np.array([0.3, 0.7])
+    for gain in (2.0, 3.0):
+        robot.gain = gain
+        expansion = expand(robot.plainly, q, 1)
+        assert (expansion(q) == robot.plainly(q)).all()
+        assert (expansion.derivatives[1] == 2.0 * np.eye(2)).all()
+    again = Scaling(model, 3.0)
+    assert (expand(again.plainly, q, 1)(q) == again.plainly(q)).all()
 
 
 @pytest.mark.parametrize('method', METHODS)
