@@ -48,19 +48,23 @@ class ClampedJointModes:
         modes = self._modes(q)
         return np.sqrt(modes.squares), modes.damping_ratios
 
-    def along(self, poses: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def along(
+        self, poses: FloatArray, times: FloatArray, shares: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
         """Return frequencies in rad/s and damping ratios along a motion, (K, n_m) each.
 
         Each mode is followed by its shape, also where its frequency crosses that of another one;
         see `tracked_modes`.
 
         Args:
-            poses: positions of the joints, equally spaced in time, shape (K, n_j), rad or m.
+            poses: positions of the joints, shape (K, n_j), rad or m.
+            times: times of the poses, shape (K,), s, ascending.
+            shares: their places from 0 to 1, shape (K,), as for `tracked_modes`.
 
         Raises:
             ModelError: at a pose the links are unstable under their weight.
         """
-        return tracked_modes([self._modes(q) for q in poses])
+        return tracked_modes([self._modes(q) for q in poses], times, shares)
 
     def _modes(self, q: FloatArray) -> Vibrations:
         """The modes at a pose, by ascending frequency."""

@@ -5,8 +5,9 @@ r"""Modes followed along a motion by their shapes, through crossings of their fr
 Frequencies of weakly coupled modes do not cross but repel each other, and the modes exchange
 their shapes in a short time. A vibration does not follow that: if the square of the smallest
 difference of the frequencies is less than the rate of that difference (Landau and Zener), it keeps
-its shape. Shapes are therefore followed over few poses. In between they are interpolated and
-orthonormalized, and squared frequencies are their Rayleigh quotients
+its shape. Shapes are therefore followed between widely spaced poses, so that a quick exchange of
+shapes is stepped over. In between they are interpolated and orthonormalized, and squared
+frequencies are their Rayleigh quotients
 
 .. math:: \omega_i^2 = \phi_i^T K \phi_i, \quad \phi_i^T M \phi_j = \delta_{ij}
 
@@ -28,22 +29,28 @@ _INTERVALS = 32
 _DEVIATION = 0.04
 
 
-def tracked_modes(modes: Sequence[Vibrations]) -> tuple[FloatArray, FloatArray]:
+def tracked_modes(
+    modes: Sequence[Vibrations], times: FloatArray, shares: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     """Return frequencies in rad/s and damping ratios of modes in constant order, (K, m) each.
 
     Args:
-        modes: those at K poses equally spaced in time, m each, of positive stiffness. The order
-            is that of the frequencies at the first pose, ascending.
+        modes: those at K poses, m each, of positive stiffness. The order is that of the
+            frequencies at the first pose, ascending.
+        times: times of the poses, shape (K,), s, ascending.
+        shares: their places from 0 to 1, shape (K,), ascending: multiples of some 1/2^k. Shapes
+            are followed over those that are multiples of 1/32, if needed of 1/64, 1/128, ...
     """
     exact = np.array([each.squares for each in modes])
-    every = 1 << max(0, ((len(modes) - 1) // _INTERVALS).bit_length() - 1)
+    intervals = _INTERVALS
     while True:
-        coordinates = _coordinates(modes, every)
+        taken = np.flatnonzero(shares * intervals % 1.0 == 0.0)
+        coordinates = _coordinates(modes, times, taken.tolist())
         squares = np.einsum('kij,kj->ki', coordinates**2, exact)
         deviation = np.abs(np.sort(squares) / np.sort(exact) - 1.0).max()
-        if every == 1 or deviation <= _DEVIATION:
+        if len(taken) == len(modes) or deviation <= _DEVIATION:
             break
-        every //= 2
+        intervals *= 2
     frequencies: FloatArray = np.sqrt(squares)
     shapes = np.array([each.shapes for each in modes]) @ np.swapaxes(coordinates, 1, 2)
     damping = np.array([each.damping for each in modes])
@@ -51,15 +58,17 @@ def tracked_modes(modes: Sequence[Vibrations]) -> tuple[FloatArray, FloatArray]:
     return frequencies, modal / (2.0 * frequencies)
 
 
-def _coordinates(modes: Sequence[Vibrations], every: int) -> FloatArray:
+def _coordinates(
+    modes: Sequence[Vibrations], times: FloatArray, taken: Sequence[int]
+) -> FloatArray:
     """Followed shapes in terms of the modes of each pose, orthogonal matrices, (K, m, m)."""
     from scipy.interpolate import make_interp_spline  # takes long to import
 
-    places, shapes = _followed_shapes(modes, every)
+    places, shapes = _followed_shapes(modes, taken)
     between = shapes
     if len(places) > 1:
-        spline = make_interp_spline(places, shapes, k=min(3, len(places) - 1))
-        between = spline(np.arange(len(modes)))
+        spline = make_interp_spline(times[places], shapes, k=min(3, len(places) - 1))
+        between = spline(times)
     overlaps = [
         shape.T @ each.mass @ each.shapes for shape, each in zip(between, modes, strict=True)
     ]
@@ -68,19 +77,21 @@ def _coordinates(modes: Sequence[Vibrations], every: int) -> FloatArray:
     return coordinates
 
 
-def _followed_shapes(modes: Sequence[Vibrations], every: int) -> tuple[list[int], FloatArray]:
+def _followed_shapes(
+    modes: Sequence[Vibrations], taken: Sequence[int]
+) -> tuple[list[int], FloatArray]:
     """Places among the poses, and the shapes there in constant order and sense, (L, m, m).
 
-    Between two places there is at most one at which the match is ambiguous.
+    Of the places to take, one at which the match is ambiguous is left out, never two in a row.
     """
-    first, last = modes[0], len(modes) - 1
+    first = modes[taken[0]]
     # Shapes of equal frequencies are those of single coordinates, not any mixture.
     start, _ = first.in_order_of(first.coordinate_shapes())
-    places, shapes = [0], [start.shapes[:, np.argsort(start.squares, kind='stable')]]
+    places, shapes = [taken[0]], [start.shapes[:, np.argsort(start.squares, kind='stable')]]
     skipped = False
-    for place in [min(k, last) for k in range(every, last + every, every)]:
+    for place in taken[1:]:
         found, clear = modes[place].in_order_of(shapes[-1])
-        skipped = not (skipped or place == last or np.array_equal(clear, found.shapes))
+        skipped = not (skipped or place == taken[-1] or np.array_equal(clear, found.shapes))
         if skipped:
             continue
         sense = np.einsum('ai,ab,bi->i', shapes[-1], found.mass, found.shapes)

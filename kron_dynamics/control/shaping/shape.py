@@ -10,6 +10,7 @@ import numpy as np
 
 from kron_dynamics.control.reference.trajectory import Trajectory
 from kron_dynamics.control.shaping.clamped_modes import ClampedJointModes
+from kron_dynamics.control.shaping.pose_mesh import PoseMesh
 from kron_dynamics.control.shaping.reference_rates import ReferenceRates
 from kron_dynamics.control.shaping.shaped_motion import ModeClock, ShapedMotion
 from kron_dynamics.control.shaping.shapers import check_mode, impulses
@@ -25,8 +26,9 @@ _BETWEEN_POSES = 1e-5
 _AT_POSES = 1e-6
 # Allowed deviation of a given start, relative to the travel and the largest velocity of the joint.
 _START_GAP = 0.02
-# Initial and largest number of poses at which modes are evaluated, and most iterations.
-_POSES, _MOST_POSES, _MOST_ROUNDS = 33, 1025, 60
+# Limits: poses at which modes are evaluated, halvings of an interval between them, beyond which
+# the modes count as jumping there, and iterations between two halvings.
+_MOST_POSES, _MOST_HALVINGS, _MOST_ROUNDS = 16385, 14, 60
 
 
 def shape_trajectory(
@@ -45,8 +47,9 @@ def shape_trajectory(
     .. math:: r_{shaped}(t) = r(0) + \sum_i \int A_i(s) \dot r(s) H(t - a_i(s)) ds
 
     a_i(s) is the time at which the phase of the mode, the integral of its damped frequency wd
-    along the shaped motion itself, has grown by the phase of impulse i: ``phase(a_i) = phase(s) +
-    wd t_i``. With a constant frequency this is the plain convolution with the `shaper`. With a
+    along the shaped motion itself, has grown by the constant phase ``phi_i`` of impulse i, such as
+    pi for the second one of 'zv': ``phase(a_i) = phase(s) + phi_i``. With a constant frequency
+    this is the plain convolution with the `shaper`. With a
     varying one the impulses still act in the right phase of the vibration, and no part overtakes
     another: monotone motions stay monotone. The amplitudes follow from the damping ratio at the
     time s, weighted by ``sqrt(wd(s) / wd(a_i))``, because the amplitude of a mode that the motion
@@ -63,8 +66,8 @@ def shape_trajectory(
     Otherwise its acceleration steps where a part of a step arrives: cubic pieces. The pieces meet
     at arrival times of the pieces of r, and are halved until the velocity error, at three points
     of each, is below 1e-5 of the joint's largest velocity. For constant frequencies quintic pieces
-    are exact at once. The frequencies are tabulated over time, with density increased until
-    spline interpolation is accurate to 1e-5.
+    are exact at once. The frequencies are tabulated over time, more densely where they vary
+    faster, until spline interpolation is accurate to 1e-5.
 
     A trajectory that starts in motion cannot be shaped alone, because delayed parts of the motion
     before it have still to arrive. Pass the unshaped references followed before as `past`; the
@@ -150,33 +153,46 @@ def _shaped(
     again. It converges because arrivals depend on earlier poses only.
     """
 
-    def clocks_of(motion: ShapedMotion, times: FloatArray) -> list[ModeClock]:
+    def clocks_of(motion: ShapedMotion, mesh: PoseMesh, times: FloatArray) -> list[ModeClock]:
         poses = first + motion.displacements(times)
-        frequencies, ratios = _modes_at(modes_of, poses, times)
+        frequencies, ratios = _modes_at(modes_of, poses, times, mesh)
         return [
             ModeClock.of(times, w, z, kind, tolerated_vibration)
             for w, z in zip(frequencies.T, ratios.T, strict=True)
         ]
 
-    begin = reference.knots[0]
+    mesh = PoseMesh.of(reference.knots)
     motion = ShapedMotion(reference, ())
     clocks: list[ModeClock] | None = None
-    count = min(max(_POSES, 2 * len(reference.knots) + 1), _MOST_POSES // 4 + 1)
-    for _ in range(_MOST_ROUNDS):
-        times = np.linspace(begin, motion.end, count)
-        before, clocks = clocks, clocks_of(motion, times)
-        motion = ShapedMotion(reference, clocks)
-        if before is None or _largest_change(before, clocks, times) > _AT_POSES:
-            continue
-        times = np.linspace(begin, motion.end, 2 * count - 1)
-        if _largest_change(clocks, clocks_of(motion, times), times[1::2]) <= _BETWEEN_POSES:
+    for _ in range(_MOST_HALVINGS):
+        for _ in range(_MOST_ROUNDS):
+            times = mesh.times(motion.end)
+            before, clocks = clocks, clocks_of(motion, mesh, times)
+            motion = ShapedMotion(reference, clocks)
+            if before is not None and _changes(before, clocks, times).max() <= _AT_POSES:
+                break
+        else:
+            raise TrajectoryError(
+                f'shaping does not converge in {_MOST_ROUNDS} rounds: frequencies or damping '
+                'ratios change too fast along the motion, expected a slower one'
+            )
+        fine = mesh.halved()
+        times = fine.times(motion.end)
+        wrong = _changes(clocks, clocks_of(motion, fine, times), times[1::2]) > _BETWEEN_POSES
+        if not wrong.any():
             return motion
-        count = 2 * count - 1
+        at = times[1::2][wrong.argmax()]
+        # An error between two poses is felt in the intervals beside it.
+        mesh = mesh.halved(np.convolve(wrong, np.ones(3), 'same') > 0.0)
+        count = len(mesh.shares)
         if count > _MOST_POSES:
-            break
+            raise TrajectoryError(
+                f'frequencies and damping ratios are not resolved with {_MOST_POSES} poses over '
+                f'{motion.end - reference.knots[0]:.6g} s: split the reference'
+            )
     raise TrajectoryError(
-        f'frequencies or damping ratios jump along the motion: {count} poses do not resolve '
-        'them, expected modes_of to be smooth and to keep the order of the modes'
+        f'frequencies or damping ratios jump along the motion at {at:.6g} s: {count} poses do '
+        'not resolve them, expected modes_of to be smooth and to keep the order of the modes'
     )
 
 
@@ -203,19 +219,21 @@ def _start_mismatch(
     return gap
 
 
-def _largest_change(
+def _changes(
     before: Sequence[ModeClock], after: Sequence[ModeClock], times: FloatArray
-) -> float:
-    return max(old.change_to(new, times) for old, new in zip(before, after, strict=True))
+) -> FloatArray:
+    """Largest change of a mode at each of the times, see `ModeClock.change_to`."""
+    changes = [old.change_to(new, times) for old, new in zip(before, after, strict=True)]
+    return np.asarray(np.max(changes, axis=0))
 
 
 def _modes_at(
-    modes_of: ModesOf, poses: FloatArray, times: FloatArray
+    modes_of: ModesOf, poses: FloatArray, times: FloatArray, mesh: PoseMesh
 ) -> tuple[FloatArray, FloatArray]:
-    """Frequencies and damping ratios, each (K, m), at the poses (K, n)."""
+    """Frequencies and damping ratios, each (K, m), at the poses (K, n) of a mesh."""
     given: Iterable[tuple[ArrayLike, ArrayLike]]
     if isinstance(modes_of, ClampedJointModes):
-        given = zip(*modes_of.along(poses), strict=True)
+        given = zip(*modes_of.along(poses, times, mesh.shares), strict=True)
     else:
         given = map(modes_of, poses.copy())
     found: list[tuple[FloatArray, FloatArray]] = []

@@ -116,13 +116,13 @@ class ModeClock:
         parts = [(s, s.derivative(), warp) for s, warp in zip(shares, warps, strict=True)]
         return cls(frequency, clock, tuple(parts))
 
-    def change_to(self, other: ModeClock, times: FloatArray) -> float:
-        """Return the largest relative frequency difference or amplitude difference at times."""
+    def change_to(self, other: ModeClock, times: FloatArray) -> FloatArray:
+        """Return the larger of frequency difference, relative, and amplitude difference, (K,)."""
         frequency = other.frequency(times)
         changes = [np.abs(self.frequency(times) / frequency - 1.0)]
         for (share, _, _), (other_share, _, _) in zip(self.parts, other.parts, strict=True):
             changes.append(np.abs(share(times) - other_share(times)))
-        return float(np.max(changes))
+        return np.asarray(np.max(changes, axis=0))
 
 
 class ShapedMotion:

@@ -35,7 +35,9 @@ def pair(t, coupling=0.0, turn=0.0, swings=0.5):
 
 def motion(count=65, **of):
     times = np.linspace(0.0, 1.0, count)
-    return times, *tracked_modes([pair(t, **of) for t in times])
+    return times, *tracked_modes(
+        [pair(t, **of) for t in times], times, np.linspace(0.0, 1.0, len(times))
+    )
 
 
 @pytest.mark.parametrize('count', [2, 7, 65, 400])
@@ -77,7 +79,8 @@ def test_a_motion_may_end_in_a_gap():
 
 def test_shapes_that_turn_many_times_need_many_poses():
     times = np.linspace(0.0, 1.0, 1025)
-    w, z = tracked_modes([pair(t, turn=np.sin(80.0 * np.pi * t), swings=0.0) for t in times])
+    crossing = [pair(t, turn=np.sin(80.0 * np.pi * t), swings=0.0) for t in times]
+    w, z = tracked_modes(crossing, times, np.linspace(0.0, 1.0, len(times)))
     np.testing.assert_allclose(w**2, np.broadcast_to([80.0, 120.0], w.shape), rtol=0.04)
     np.testing.assert_allclose(z, np.broadcast_to(RATIOS, z.shape), rtol=0.4)
 
@@ -88,7 +91,7 @@ def test_equal_frequencies_at_the_start_are_those_of_the_coordinates():
         return Vibrations(np.eye(2), np.eye(2), np.array([80.0, 80.0 + 9.0 * t]), shapes)
 
     times = np.linspace(0.0, 1.0, 33)
-    w, _ = tracked_modes([modes(t) for t in times])
+    w, _ = tracked_modes([modes(t) for t in times], times, np.linspace(0.0, 1.0, len(times)))
     np.testing.assert_allclose(w**2, np.stack((80.0 + 0.0 * times, 80.0 + 9.0 * times)).T)
 
 

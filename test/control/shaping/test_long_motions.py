@@ -1,0 +1,60 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Long motions and their short parts: modes are evaluated where they vary."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from shaping_motions import NAMES, W, Z, move
+
+import kron_dynamics.control as control
+from kron_dynamics.exceptions import TrajectoryError
+
+
+def modes(q):
+    return [W * np.exp(0.1 * np.tanh(q[0]))], [Z]
+
+
+def through(times, slews):
+    """Moves from rest to rest between positions of the slewing joint."""
+    points = np.column_stack((slews, np.zeros(len(slews))))
+    return control.Trajectory.from_points(
+        NAMES, times, points, np.zeros_like(points), np.zeros_like(points)
+    )
+
+
+def assert_same(whole, part, begin):
+    """The part is what the whole does from a time on, to the accuracy of the table of modes."""
+    fastest = np.abs(part.grid(9)[2]).max()
+    for t in np.linspace(0.0, part.duration, 15):
+        for got, alone in zip(whole.sample(begin + t)[:2], part.sample(t)[:2], strict=True):
+            np.testing.assert_allclose(got, alone, atol=3e-4 * fastest)
+
+
+def test_last_of_many_moves_is_shaped_as_if_it_were_alone():
+    slews = np.sin(1.0 + np.arange(65) ** 2)
+    whole = control.shape_trajectory(through(6.0 * np.arange(65), slews), modes)
+    part = control.shape_trajectory(through([0.0, 6.0], slews[-2:]), modes)
+    assert whole.duration == pytest.approx(6.0 * 63 + part.duration, abs=1e-4)
+
+
+@pytest.mark.parametrize('wait', [600.0, 1900.0])
+def test_short_move_amid_long_rests_is_shaped_as_if_it_were_alone(wait):
+    slews = [0.0, 1.0, 1.0, 0.0]
+    times = np.array([0.0, 2.0, 6.0, 8.0])
+    part = control.shape_trajectory(through(times, slews), modes)
+    whole = control.shape_trajectory(
+        through([0.0, *(wait + times), 2.0 * wait + 8.0], [0.0, *slews, 0.0]), modes
+    )
+    assert_same(whole, part, wait)
+
+
+def test_jump_of_the_modes_is_refused_with_a_time():
+    with pytest.raises(TrajectoryError, match=r'jump along the motion at \d\.\d+ s'):
+        control.shape_trajectory(move(), lambda q: ([W if q[0] < 0.5 else 1.01 * W], [Z]))
+
+
+def test_modes_that_change_too_fast_to_converge_do_not_jump():
+    with pytest.raises(TrajectoryError, match='does not converge in 60 rounds: .* too fast'):
+        control.shape_trajectory(move(), lambda q: ([W * np.exp(2.0 * np.sin(9.0 * q[0]))], [Z]))
