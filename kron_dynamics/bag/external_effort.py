@@ -4,7 +4,8 @@
 
 With p = M qd the equations of motion are ``dp/dt = tau + external + C^T qd - g - friction``. The
 weighted average of dp/dt is the convolution of p with the derivative of the weights: two
-convolutions make an offline momentum observer without delay.
+convolutions make an offline momentum observer without delay. With flexible links these are the
+joints' rows, over all coordinates.
 """
 
 from __future__ import annotations
@@ -66,17 +67,19 @@ def external_efforts(replay: Replay) -> list[ExternalEfforts]:
         replay: the recomputed run.
     """
     rows = replay.sums.thinned.segments()
-    return [ExternalEfforts(part, _observed(replay.robot, part)) for part in rows]
+    pairs = zip(replay.plans, rows, strict=True)
+    return [ExternalEfforts(part, _observed(plan.robot, part)) for plan, part in pairs]
 
 
 def _observed(robot: Robot, rows: ThinnedSegment) -> FloatArray:
     if len(rows.time) <= 2 * REACH:
         return np.full(rows.effort.shape, np.nan)
-    q = np.where(rows.valid[:, None], rows.position, 0.0)
-    qd = np.where(rows.valid[:, None], rows.velocity, 0.0)
-    momentum = np.einsum('kij,kj->ki', robot.mass_matrix(q), qd)
-    rest = robot.gravity_vector(q) + robot.joint_friction(qd) - rows.effort
-    rest -= np.einsum('kji,kj->ki', robot.coriolis_matrix(q, qd), qd)
+    n, known = rows.position.shape[1], rows.valid[:, None]
+    q = np.where(known, np.hstack((rows.position, rows.deflection)), 0.0)
+    qd = np.where(known, np.hstack((rows.velocity, rows.deflection_rate)), 0.0)
+    momentum = np.einsum('kij,kj->ki', robot.mass_matrix(q)[:, :n], qd)
+    rest = (robot.gravity_vector(q) + robot.joint_friction(qd))[:, :n] - rows.effort
+    rest -= np.einsum('kji,kj->ki', robot.coriolis_matrix(q, qd)[:, :, :n], qd)
     unknown = ~rows.valid
     momentum[unknown], rest[unknown] = np.nan, np.nan
     weights, slopes = _weights(float(np.median(np.diff(rows.time))))

@@ -54,6 +54,7 @@ class SegmentReplay:
         effort_noise: standard deviation of each recomputed effort due to the noise of the joints'
             samples, RMS over the segment, shape (n,), in N m or N.
         deflection: modal coordinates of flexible links, smoothed, shape (N, m), in m.
+        deflection_rate: their rates, smoothed, shape (N, m), in m/s.
         tip_velocity: linear and angular velocity of the tip, base axes, shape (N, 6).
         tip_recorded: recorded acceleration of the tip, averaged, linear then angular, base axes,
             shape (N, 6), in m/s^2 and rad/s^2; NaN where there is none.
@@ -73,6 +74,7 @@ class SegmentReplay:
     valid: BoolArray
     effort_noise: FloatArray
     deflection: FloatArray
+    deflection_rate: FloatArray
     tip_velocity: FloatArray
     tip_recorded: FloatArray
     tip_recomputed: FloatArray
@@ -95,6 +97,7 @@ class SegmentPlan:
     Attributes:
         number: index of the run's segment, from 0.
         segment: the segment as recorded.
+        robot: the robot, with flexible links if it has any.
         count: number of rows.
         step: their time step in s.
     """
@@ -126,7 +129,7 @@ class SegmentPlan:
         self.number, self.segment = number, segment
         self.step = filters[0].step
         self.count = int((segment.end - segment.start) / self.step + 1e-6) + 1
-        self._robot, self._frame, self._filters = robot, frame, filters
+        self.robot, self._frame, self._filters = robot, frame, filters
         self._efforts, self._smoothing = efforts, smoothing
         self._tip = None if tip is None else tip.between(segment.start, segment.end)
         # All windows have the same length.
@@ -145,9 +148,9 @@ class SegmentPlan:
                 if not number % _PARTS_HELD:
                     release()
 
-        modes = self._robot.n - self._robot.model.joint_count
+        modes = self.robot.n - self.robot.model.joint_count
         spool = Spool(float, 3 * modes)
-        for block in modal_blocks(self._robot, self.step, parts()):
+        for block in modal_blocks(self.robot, self.step, parts()):
             spool.append(np.hstack(list(block)))
         return np.asarray(spool.table())
 
@@ -178,7 +181,7 @@ class SegmentPlan:
             parts.append((q, qd, fitted & self._within(first, last, 2)))
         q, qd, valid = (np.concatenate([part[k] for part in parts]) for k in range(3))
         self.effort_noise, self.tip_noise = _propagate(
-            self._robot.rigid, self._frame, q[valid], qd[valid], self._filters
+            self.robot.rigid, self._frame, q[valid], qd[valid], self._filters
         )
 
     def rows(self, first: int, last: int, effort_delay: float) -> SegmentReplay:
@@ -189,7 +192,7 @@ class SegmentPlan:
             last: index after the last row, at most `count`.
             effort_delay: delay of the stamps of recorded efforts, in s.
         """
-        robot = self._robot
+        robot = self.robot
         begin, end = max(0, first - self._rows), min(self.count, last + self._rows)
         time = self._time(begin, end)
         q, qd, qdd, fitted = self._joint_motion(begin, end)
@@ -221,6 +224,7 @@ class SegmentPlan:
             fitted[rows] & self._within(first, last, 2),
             self.effort_noise,
             x[rows, n:],
+            xd[rows, n:],
             tip_velocity[rows],
             tip_recorded[rows],
             tip_recomputed[rows],
@@ -231,7 +235,7 @@ class SegmentPlan:
         self, time: FloatArray, q: FloatArray, qd: FloatArray, qdd: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return velocity, recorded and recomputed acceleration of the tip, shape (N, 6) each."""
-        link = self._robot.frame(self._frame)
+        link = self.robot.frame(self._frame)
         coasting = link.acceleration(q, qd, np.zeros_like(q))
         averaged = self._smoothing.tip_averaged
         recomputed = link.acceleration(q, qd, qdd) - coasting + averaged(coasting)

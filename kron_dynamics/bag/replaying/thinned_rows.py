@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kron_dynamics.bag.replaying.segment_replay import SegmentReplay
-from kron_dynamics.typing import BoolArray, FloatArray
+from kron_dynamics.typing import BoolArray, FloatArray, IntArray
 
 # Least time step of the rows in s.
 LEAST_DISTANCE = 0.05
@@ -23,6 +23,8 @@ class ThinnedSegment:
         time: s, shape (N,).
         position: shape (N, n), rad or m.
         velocity: shape (N, n), rad/s or m/s.
+        deflection: modal coordinates of flexible links, shape (N, m), m.
+        deflection_rate: their rates, shape (N, m), m/s.
         effort: recorded efforts, shape (N, n), N m or N; NaN where there is none.
         valid: mask of the compared rows, shape (N,).
     """
@@ -30,6 +32,8 @@ class ThinnedSegment:
     time: FloatArray
     position: FloatArray
     velocity: FloatArray
+    deflection: FloatArray
+    deflection_rate: FloatArray
     effort: FloatArray
     valid: BoolArray
 
@@ -50,6 +54,7 @@ class ThinnedRows:
         self.stride = max(int(np.ceil(LEAST_DISTANCE / step - 1e-6)), 1)
         self._parts: dict[int, list[FloatArray]] = {}
         self._left: tuple[int, FloatArray] | None = None  # segment, its rows not yet averaged
+        self._ends: IntArray = np.zeros(0, dtype=int)  # of the signals' columns
 
     def add(self, block: SegmentReplay) -> None:
         """Add the next block; an incomplete mean at the end of a segment is left out.
@@ -57,9 +62,10 @@ class ThinnedRows:
         Args:
             block: the block.
         """
-        table = np.column_stack(
-            [block.time, block.valid, block.position, block.velocity, block.recorded]
-        )
+        modal = block.deflection, block.deflection_rate
+        columns = (block.position, block.velocity, *modal, block.recorded)
+        self._ends = np.cumsum([part.shape[1] for part in columns])
+        table = np.column_stack([block.time, block.valid, *columns])
         if self._left is not None and self._left[0] == block.segment:
             table = np.concatenate((self._left[1], table))
         groups = len(table) // self.stride
@@ -78,6 +84,6 @@ class ThinnedRows:
         for number in sorted(self._parts):
             table = np.concatenate(self._parts[number])
             valid = (table[:, 1] == 1.0) & np.isfinite(table[:, 2:3]).all(axis=1)
-            q, qd, effort = np.split(table[:, 2:], 3, axis=1)
-            found.append(ThinnedSegment(table[:, 0], q, qd, effort, valid))
+            q, qd, e, ed, effort = np.split(table[:, 2:], self._ends[:-1], axis=1)
+            found.append(ThinnedSegment(table[:, 0], q, qd, e, ed, effort, valid))
         return found

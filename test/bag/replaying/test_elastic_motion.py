@@ -120,21 +120,32 @@ def test_what_is_not_known_is_bridged(boom, pushed):
 
 
 @pytest.fixture
-def bag(make_bag, boom, pushed):
+def record(make_bag, boom, pushed):
+    return lambda external: recorded(make_bag, boom, pushed, external)
+
+
+def recorded(make_bag, boom, pushed, external):
+    """Return a bag of the pushed machine; drives need not exert what others do.
+
+    The external efforts are given as function of the time since the first stamp.
+    """
     with make_bag('boom') as bag:
         bag.text('/robot_description', URDF.read_text(encoding='utf-8'))
         # At rest first: how a boom vibrates that did so before is not in the joints' motion.
         rest = boom.gravity_vector(Plant(boom, [100.0, 0.4, 0.05]).q)[:3]
         for k in range(50):
-            state = [100.0, 0.4, 0.05], np.zeros(3), rest
-            bag.joint_state('/joint_states', 0.02 * (k - 50) + 5.0, NAMES, *state)
+            time = 0.02 * (k - 50) + 5.0
+            state = [100.0, 0.4, 0.05], np.zeros(3), rest - external(time - 4.0)
+            bag.joint_state('/joint_states', time, NAMES, *state)
         for k in range(3, len(pushed.time), 4):
-            state = pushed.q[k, :3], pushed.qd[k, :3], pushed.effort[k]
-            bag.joint_state('/joint_states', pushed.time[k] + 5.0, NAMES, *state)
+            time = pushed.time[k] + 5.0
+            state = pushed.q[k, :3], pushed.qd[k, :3], pushed.effort[k] - external(time - 4.0)
+            bag.joint_state('/joint_states', time, NAMES, *state)
     return bag.path
 
 
-def test_flexible_links_explain_the_efforts_of_a_boom_that_vibrates(bag):
+def test_flexible_links_explain_the_efforts_of_a_boom_that_vibrates(record):
+    bag = record(lambda time: 0.0)
     stiff, bending = (
         analyze_bag(bag, flexible=flexible, window=0.1).runs[0] for flexible in (None, FLEXIBLE)
     )
@@ -144,3 +155,23 @@ def test_flexible_links_explain_the_efforts_of_a_boom_that_vibrates(bag):
     for joint in (1, 2):
         residuals = [run.joints[joint].residual_rms for run in (stiff, bending)]
         assert residuals[1] < 0.1 * residuals[0]
+
+
+@pytest.mark.parametrize('size', [0.0, 1.0])
+def test_external_efforts_are_not_those_that_bend_the_links(record, size):
+    """Known external efforts on slew and luff, or none, of a boom that vibrates."""
+
+    def external(time):
+        return size * np.multiply.outer(np.sin(0.8 * time), [0.0, 3e5, -2e5])
+
+    (run,) = analyze_bag(record(external), flexible=FLEXIBLE, window=0.1, effort_delay=0.0).runs
+    (found,), (segment,) = run.external_series, run.replay.segments
+    known = np.isfinite(found.effort).all(axis=1)
+    errors = found.effort[known] - external(found.rows.time[known])
+    residuals = (segment.residual + external(segment.time))[segment.valid]
+    for joint in (1, 2):
+        level = np.sqrt(np.mean(residuals[:, joint] ** 2))
+        assert level < 0.01 * run.joints[joint].effort_rms
+        assert np.sqrt(np.mean(errors[:, joint] ** 2)) < 2.0 * level
+    digging = {joint for phase in run.phases if phase.kind == 'digging' for joint in phase.joints}
+    assert digging <= {'travel'}  # its brake holds it, without an effort

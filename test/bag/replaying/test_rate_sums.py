@@ -32,6 +32,8 @@ def segments(rng):
                 valid=rng.uniform(size=count) < 0.9,
                 position=rng.normal(size=(count, JOINTS)),
                 velocity=rng.normal(size=(count, JOINTS)),
+                deflection=rng.normal(size=(count, 2)),
+                deflection_rate=rng.normal(size=(count, 2)),
                 acceleration=rng.normal(size=(count, JOINTS)),
                 recorded=recorded,
                 recomputed=rng.normal(size=(count, JOINTS)),
@@ -111,6 +113,8 @@ def test_thinned_rows_are_means_of_whole_groups(segments, size):
         np.testing.assert_allclose(found.time, means(each.time)[:, 0])
         np.testing.assert_allclose(found.position, means(each.position))
         np.testing.assert_allclose(found.velocity, means(each.velocity))
+        np.testing.assert_allclose(found.deflection, means(each.deflection))
+        np.testing.assert_allclose(found.deflection_rate, means(each.deflection_rate))
         np.testing.assert_allclose(found.effort, means(each.recorded))
         np.testing.assert_array_equal(found.valid, means(each.valid)[:, 0] == 1.0)
     thinned.keep([1])
