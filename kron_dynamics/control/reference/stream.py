@@ -67,7 +67,8 @@ class ReferenceStream:
             follower: follows the motions to the setpoints.
             timeout: time without a new setpoint after which the machine is stopped, even before it
                 has reached the last one, s.
-            longest: longest motion to a setpoint, s; others are refused.
+            longest: longest motion to a setpoint that limits delay, s; others are refused. A
+                setpoint that is given more time gets it.
         """
         self._follower = follower
         self._timeout, self._longest = timeout, longest
@@ -152,6 +153,8 @@ class ReferenceStream:
         now = self._follower.stamp
         if now is None:
             raise TrajectoryError('no joint state has been answered yet')
+        if not np.isfinite(time_from_start):
+            raise TrajectoryError(f'time_from_start is {time_from_start:g} s, expected a number')
         goal = self._checked(q, qd, qdd)
         start = self._follower.sample(now)
         robot = self._follower.robot

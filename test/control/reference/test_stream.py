@@ -168,6 +168,14 @@ def test_a_point_exactly_on_a_position_limit_is_taken(rig, end):
         rig.stream.take(limit + [0.0, end * 1e-5], None, None, LOOKAHEAD)
 
 
+@pytest.mark.parametrize('time', [np.nan, np.inf, -np.inf])
+def test_a_point_at_no_time_is_refused(rig, time):
+    with pytest.raises(TrajectoryError, match='time_from_start is'):
+        rig.stream.take(HELD, None, None, time)
+    assert rig.stream.counts.refused == 1
+    assert not rig.stream.active
+
+
 def test_before_the_first_state_nothing_is_taken(arm):
     rig = Rig(arm)
     rig.follower.hold(HELD)
