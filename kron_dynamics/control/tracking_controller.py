@@ -195,8 +195,8 @@ class TrackingController:
         one that waits for its start; until then the present one is followed. With shaping, the
         first point must be near the requested, not near the shaped present reference. Before the
         first state the clock is unknown: a reference that begins up to 0.5 s before it is delayed,
-        an older one is a fault of that state. Shaping takes tens of milliseconds: a control loop
-        plans with `references` instead.
+        an older one is a fault of that state. Shaping takes tens of milliseconds, and seconds for
+        long or dense references: a control loop plans with `references` instead.
 
         Args:
             times: times of the points after start_time, shape (K,), s.

@@ -54,6 +54,9 @@ def is_truncated(path: Path) -> bool:
 class McapRecovery:
     """Reader of an MCAP file whose end is missing, or some of whose chunks are damaged.
 
+    It reads on behind damaged content. A damaged length of a record ends the reading, and is not
+    counted.
+
     Attributes:
         PART: what is lost together.
         connections: its topics, with the numbers of readable messages.

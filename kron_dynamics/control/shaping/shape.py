@@ -49,9 +49,9 @@ def shape_trajectory(
     a_i(s) is the time at which the phase of the mode, the integral of its damped frequency wd
     along the shaped motion itself, has grown by the constant phase ``phi_i`` of impulse i, such as
     pi for the second one of 'zv': ``phase(a_i) = phase(s) + phi_i``. With a constant frequency
-    this is the plain convolution with the `shaper`. With a
-    varying one the impulses still act in the right phase of the vibration, and no part overtakes
-    another: monotone motions stay monotone. The amplitudes follow from the damping ratio at the
+    this is the plain convolution with the `shaper`. With a varying one the impulses still act in
+    the right phase of the vibration, and no part overtakes another: monotone motions stay
+    monotone. The amplitudes follow from the damping ratio at the
     time s, weighted by ``sqrt(wd(s) / wd(a_i))``, because the amplitude of a mode that the motion
     excites equally at all poses changes with its frequency. The residual vibration is of second
     order in the change of the frequency per period. Several modes are shaped one after the other;
