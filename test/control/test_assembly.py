@@ -9,8 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from sampled_runs import POSE, ROBOTS, machine
+from settings_of_controllers import settings
 
-from kron_dynamics.control import ControlSettings, assembled_controller
+from kron_dynamics.control import assembled_controller
 from kron_dynamics.exceptions import ParameterError
 
 pytestmark = pytest.mark.interpreted
@@ -23,19 +24,9 @@ def assemble(request, kernel_cache):
     one = np.ones(robot.n)
 
     def make(**changes):
-        given = {
-            'kp': 9.0 * one,
-            'kd': 6.0 * one,
-            'effort_limit': robot.model.effort_limit,
-            'rate_limit': np.inf * one,
-            'start_tolerance': 0.01 * one,
-            'resolution': 1e-5 * one,
-            'period': 0.001,
-            'state_timeout': 0.2,
-        }
-        settings = ControlSettings(**{**given, **changes})
+        given = settings(robot, **{'kp': 9.0 * one, 'kd': 6.0 * one, **changes})
         with ThreadPoolExecutor(1) as background:
-            return assembled_controller(settings, robot, robot, POSE[name], background)
+            return assembled_controller(given, robot, robot, POSE[name], background)
 
     make.robot = robot
     return make

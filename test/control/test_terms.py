@@ -11,11 +11,11 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from sampled_runs import POSE, SampledRun, Swing, machine
+from settings_of_controllers import settings
 
 import kron_dynamics as kd
 from kron_dynamics.control import (
     ComputedTorque,
-    ControlSettings,
     FaultAction,
     assembled_controller,
 )
@@ -34,25 +34,10 @@ def ur5(kernel_cache):
     return machine('ur5', coulomb=0.02)
 
 
-def settings(robot, **changes):
-    one = np.ones(robot.n)
-    given = {
-        'kp': 100.0 * one,
-        'kd': 20.0 * one,
-        'effort_limit': robot.model.effort_limit,
-        'rate_limit': np.inf * one,
-        'start_tolerance': 0.01 * one,
-        'resolution': 1e-5 * one,
-        'period': PERIOD,
-        'state_timeout': 0.2,
-    }
-    return ControlSettings(**{**given, **changes})
-
-
 def controller(robot, **changes):
     with ThreadPoolExecutor(1) as background:
         return assembled_controller(
-            settings(robot, **changes), robot, robot, POSE['ur5'], background
+            settings(robot, period=PERIOD, **changes), robot, robot, POSE['ur5'], background
         )
 
 
