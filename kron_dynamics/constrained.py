@@ -14,11 +14,11 @@ import numpy as np
 from kron_dynamics.arguments import instance
 from kron_dynamics.constraint_kernels import geometry_of
 from kron_dynamics.constraints import motion_equations
-from kron_dynamics.constraints.closing import close_positions, close_rates
 from kron_dynamics.constraints.constraint import Constraint, ConstraintTerms, Geometry
 from kron_dynamics.constraints.formats import read_constraints
 from kron_dynamics.constraints.motion_equations import ConstrainedMotion
 from kron_dynamics.constraints.pfaffian import Function, along_motion
+from kron_dynamics.constraints.projection import close_positions, close_rates
 from kron_dynamics.constraints.rank import ConstraintReport, generic_rank, refuse_singular, report
 from kron_dynamics.constraints.reactions import Reactions, constraint_reactions
 from kron_dynamics.constraints.speeds import Speeds, choose_independent, solve_speeds

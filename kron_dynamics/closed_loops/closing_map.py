@@ -3,7 +3,7 @@
 """Map from the coordinates of the drives to all coordinates of a mechanism, in any number type.
 
 It is evaluated in every call, by a series and Newton steps with the residuals and Jacobians of
-`constraints/loops.py`. The first closed position of all is found by `constraints/closing.py`.
+`constraints/loops.py`. The first closed position of all is found by `constraints/projection.py`.
 """
 
 from __future__ import annotations

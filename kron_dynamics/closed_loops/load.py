@@ -13,8 +13,8 @@ import numpy as np
 
 from kron_dynamics.closed_loops.closed_loop_model import ClosedLoopModel
 from kron_dynamics.constraints import read_constraints
-from kron_dynamics.constraints.closing import close_positions
 from kron_dynamics.constraints.description import ConstraintDescription
+from kron_dynamics.constraints.projection import close_positions
 from kron_dynamics.constraints.rank import generic_rank
 from kron_dynamics.constraints.reducible import refuse_what_moves
 from kron_dynamics.constraints.state_arguments import joint_numbers

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from kron_dynamics.constraints.closing import ConditionsOf, close_positions
+from kron_dynamics.constraints.projection import ConditionsOf, close_positions
 from kron_dynamics.constraints.speeds import RANK_TOLERANCE
 from kron_dynamics.constraints.system import ConstraintSystem
 from kron_dynamics.exceptions import ConstraintError, SingularConstraintError

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kron_dynamics.control.external_effort.monitor import ExternalEffortMonitor
     from kron_dynamics.control.external_effort.threshold_advice import advised_thresholds
     from kron_dynamics.control.external_effort.tip_wrench import TipWrench
-    from kron_dynamics.control.faults import FaultAction, FaultLatch, watch_period
+    from kron_dynamics.control.fault_latch import FaultAction, FaultLatch, watch_period
     from kron_dynamics.control.gravity_hold import DampingRange, GravityHold, damping_range
     from kron_dynamics.control.hand_guiding import HandGuiding
     from kron_dynamics.control.integral_action import IntegralAction, integral_limit
@@ -143,7 +143,7 @@ _MODULES = {
         'ComputedTorque',
         'ProportionalDerivative',
     ),
-    'faults': (
+    'fault_latch': (
         'FaultAction',
         'FaultLatch',
         'watch_period',

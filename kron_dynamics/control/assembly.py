@@ -12,7 +12,7 @@ import numpy as np
 from kron_dynamics.control.command_guard import CommandGuard
 from kron_dynamics.control.computed_torque import ComputedTorque, ProportionalDerivative
 from kron_dynamics.control.effort_lead import EffortLead
-from kron_dynamics.control.faults import FaultAction
+from kron_dynamics.control.fault_latch import FaultAction
 from kron_dynamics.control.gravity_hold import GravityHold
 from kron_dynamics.control.hand_guiding import HandGuiding
 from kron_dynamics.control.integral_action import IntegralAction, integral_limit

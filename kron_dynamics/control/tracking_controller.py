@@ -10,7 +10,7 @@ import numpy as np
 
 from kron_dynamics.control.command_guard import CommandGuard
 from kron_dynamics.control.effort_lead import EffortLead
-from kron_dynamics.control.faults import FaultAction, FaultLatch
+from kron_dynamics.control.fault_latch import FaultAction, FaultLatch
 from kron_dynamics.control.gravity_hold import GravityHold
 from kron_dynamics.control.law import ControlLaw, JointReference, LawState
 from kron_dynamics.control.reference.follower import ReferenceFollower

@@ -42,8 +42,8 @@ from kron_dynamics.ros.parameters import ParameterSet
 from kron_dynamics.ros.payload_service import PayloadService, carrying_robot
 from kron_dynamics.ros.reference_interface import ReferenceInterface
 from kron_dynamics.ros.services import provide_services
+from kron_dynamics.ros.signals import stopped_at_once
 from kron_dynamics.ros.state_supervision import StateSupervision
-from kron_dynamics.ros.stopping import stopped_at_once
 from kron_dynamics.ros.terms_output import TermsOutput
 from kron_dynamics.ros.unknown_parameters import refuse_unknown_parameters
 from kron_dynamics.ros.watchdog import Watchdog

@@ -17,7 +17,7 @@ from rclpy.signals import SignalHandlerOptions
 from kron_dynamics.exceptions import KronDynamicsError
 from kron_dynamics.ros.callers import note_modules
 from kron_dynamics.ros.memory import keep_freed_memory
-from kron_dynamics.ros.stopping import listen
+from kron_dynamics.ros.signals import listen
 from kron_dynamics.ros.unknown_parameters import note_arguments
 
 AnyNode = TypeVar('AnyNode', bound=Node)

@@ -33,7 +33,7 @@ from kron_dynamics.ros.joint_parameters import simulator_joint_parameters
 from kron_dynamics.ros.main import run_node
 from kron_dynamics.ros.node_parameters import SIMULATOR
 from kron_dynamics.ros.parameters import ParameterSet
-from kron_dynamics.ros.stopping import stopped_at_once
+from kron_dynamics.ros.signals import stopped_at_once
 from kron_dynamics.ros.unknown_parameters import refuse_unknown_parameters
 from kron_dynamics.simulation import JointSensors, Measurement, Plant
 from kron_dynamics.simulation.passive_joints import passive_joints, with_passive_joints

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from kron_dynamics.ros.stopping import listen, stopped_at_once
+from kron_dynamics.ros.signals import listen, stopped_at_once
 
 
 @pytest.fixture
