@@ -71,6 +71,7 @@ bench: setup
 	  --requirement benchmarks/requirements.txt || echo 'bench: not every peer could be installed'
 	@$(BIN)/python -m benchmarks $(ARGS)
 
+# With low priority: beside the tests it takes the time in which these wait.
 lint: setup
 	@echo 'lint: ruff check'
 	@$(BIN)/ruff check --quiet .
@@ -79,7 +80,7 @@ lint: setup
 	@if [ -e .venv/lib/python3.10 ]; then \
 	  echo 'lint: mypy left out: NumPy for Python 3.10 is an older series with other types'; \
 	else \
-	  echo 'lint: mypy' && $(BIN)/python -m mypy --no-error-summary; \
+	  echo 'lint: mypy' && nice -n 19 $(BIN)/python -m mypy --no-error-summary; \
 	fi
 
 # CMake finds the ROS packages of .venv through the two prefix paths; the included file works around a

@@ -17,7 +17,7 @@ import pytest
 
 import kron_dynamics as kd
 from kron_dynamics.kernels import kernel, kernel_factory
-from kron_dynamics.model.restoring import restored_model
+from kron_dynamics.model.pickling import restored_model
 
 ROOT = Path(__file__).parents[1]
 KINDS = ['rigid', 'flexible']

@@ -1,6 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Projection of positions and rates onto the constraints."""
+"""Projection of positions and rates onto the constraints: loop closing, assembly.
+
+Singular positions are found by `constraints/rank.py`. Models that close their loops in every call
+use `closed_loops/closing_map.py`.
+"""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from kron_dynamics.arguments import real_number
-from kron_dynamics.control.poses import gravity_derivative, poses_within_limits
+from kron_dynamics.control.sample_poses import gravity_derivative, poses_within_limits
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.typing import FloatArray
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from kron_dynamics.control.law import ControlLaw, JointReference, LawState
 from kron_dynamics.control.per_joint import positive_per_joint
-from kron_dynamics.control.poses import poses_within_limits
+from kron_dynamics.control.sample_poses import poses_within_limits
 from kron_dynamics.control.turns import shorter_way, whole_turns
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.model.joint_kinds import endless

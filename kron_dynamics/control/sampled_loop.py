@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kron_dynamics.control.poses import poses_within_limits
+from kron_dynamics.control.sample_poses import poses_within_limits
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.typing import FloatArray
 

@@ -13,7 +13,7 @@ from kron_dynamics.identification.least_squares import EMPTY_COLUMN, LeastSquare
 from kron_dynamics.typing import FloatArray
 
 # Diagonal elements of R below this share of the largest count as zero if no rank is given.
-RANK_TOLERANCE = 1e-9
+STRUCTURAL_RANK_TOLERANCE = 1e-9
 # Coefficients of combinations below this magnitude are rounding errors.
 NEGLIGIBLE = 1e-7
 
@@ -56,13 +56,17 @@ def base_parameters(matrix: FloatArray, rank: int | None = None) -> BaseParamete
     A = matrix.reshape(-1, matrix.shape[-1])
     triangle = np.linalg.qr(A, mode='r')
     scale = np.linalg.norm(triangle, axis=0)
-    shortest = RANK_TOLERANCE if rank is None else EMPTY_COLUMN
+    shortest = STRUCTURAL_RANK_TOLERANCE if rank is None else EMPTY_COLUMN
     scale[scale <= shortest * scale.max(initial=0.0)] = np.inf
     scaled = triangle / scale
     _, pivoted, order = qr(scaled, pivoting=True, mode='economic')
     sizes = np.abs(np.diag(pivoted))
     if rank is None:
-        rank = int(np.count_nonzero(sizes > RANK_TOLERANCE * sizes[0])) if len(sizes) else 0
+        rank = (
+            int(np.count_nonzero(sizes > STRUCTURAL_RANK_TOLERANCE * sizes[0]))
+            if len(sizes)
+            else 0
+        )
     kept = np.sort(order[:rank])
     # Express all columns by the kept ones, in increasing order.
     Q, R = np.linalg.qr(scaled[:, kept])

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kinds of joints: their motion as a function of position, and their units.
 
-This is the only place that names kinds of moving joints; the rest asks whether they turn or slide.
+No other code names kinds of moving joints; the rest asks whether they turn or slide.
 CONTRIBUTING.md lists the files to change for a new kind with elements or parameters of its own.
 Every joint moves its body along one axis z that is fixed in both bodies; per unit of position the
 twist is [linear; angular] = [h z; z], a screw of pitch h, with turning (h = 0) and sliding ([z;

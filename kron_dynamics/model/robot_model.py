@@ -15,7 +15,7 @@ import numpy as np
 from kron_dynamics.exceptions import InvalidInertiaError, ModelWarning, UnknownFrameError
 from kron_dynamics.messages import clipped, listed
 from kron_dynamics.model.joint_kinds import Motion, joint_kind
-from kron_dynamics.model.restoring import restored_model
+from kron_dynamics.model.pickling import restored_model
 from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.80665)

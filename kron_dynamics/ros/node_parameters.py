@@ -133,6 +133,7 @@ DYNAMICS = (
         'Input shaping of references against vibrations of flexible links after a motion: none, '
         'zv (adds half a period of every mode), zvd or ei (add a period; robust against frequency '
         'errors). Needs flexible_description_file.',
+        # `KINDS` of control/shaping/shapers.py, which is imported only where it is needed.
         choices=('none', 'zv', 'zvd', 'ei'),
     ),
     Parameter(

@@ -20,7 +20,7 @@ from kron_dynamics.control import (
 )
 from kron_dynamics.control.gravity_hold import damping_range
 from kron_dynamics.control.payload_quantities import PayloadQuantities
-from kron_dynamics.control.poses import poses_within_limits
+from kron_dynamics.control.sample_poses import poses_within_limits
 from kron_dynamics.exceptions import ParameterError
 
 LOAD = {

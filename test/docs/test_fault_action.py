@@ -14,7 +14,7 @@ from long_runs import some_of
 import kron_dynamics as kd
 from benchmarks.robots import description
 from kron_dynamics.control import GravityHold
-from kron_dynamics.control.poses import poses_within_limits
+from kron_dynamics.control.sample_poses import poses_within_limits
 from kron_dynamics.exceptions import ParameterError
 
 ROOT = Path(__file__).parents[2]

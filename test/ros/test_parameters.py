@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from kron_dynamics.control.law import LAWS
+from kron_dynamics.control.shaping.shapers import KINDS
 from kron_dynamics.ros.joint_parameters import (
     dynamics_joint_parameters,
     simulator_joint_parameters,
@@ -93,9 +94,12 @@ def test_choices_are_told_in_words():
     assert declared['drive_terms'].problem(['']) is None
 
 
-def test_the_laws_are_those_that_can_be_assembled():
-    (parameter,) = (declared for declared in DYNAMICS if declared.name == 'control_law')
-    assert parameter.choices == LAWS
+@pytest.mark.parametrize(
+    ('name', 'choices'), [('control_law', LAWS), ('reference_shaping', ('none', *KINDS))]
+)
+def test_the_choices_are_those_that_there_are(name, choices):
+    (parameter,) = (declared for declared in DYNAMICS if declared.name == name)
+    assert parameter.choices == choices
 
 
 def test_what_a_parameter_is_by_default_and_what_its_zero_means_can_be_set():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kron_dynamics.control.external_effort.momentum_observer import noise_of_estimate
-from kron_dynamics.control.poses import poses_within_limits
+from kron_dynamics.control.sample_poses import poses_within_limits
 from kron_dynamics.dynamics.friction import friction_coefficients
 from kron_dynamics.typing import FloatArray
 

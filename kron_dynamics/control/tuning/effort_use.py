@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kron_dynamics.control.poses import poses_within_limits
+from kron_dynamics.control.sample_poses import poses_within_limits
 from kron_dynamics.control.supervision.tolerances import TrackingTolerances, tracking_tolerances
 from kron_dynamics.control.tuning.linear_machine import LinearMachine, ModelErrors
 from kron_dynamics.exceptions import ParameterError

@@ -14,7 +14,7 @@ from pinocchio_oracle import example_robots
 
 import kron_dynamics as kd
 from kron_dynamics.control import ComputedTorque
-from kron_dynamics.control.poses import poses_within_limits
+from kron_dynamics.control.sample_poses import poses_within_limits
 from kron_dynamics.control.terms import TERMS, EffortTerms
 from kron_dynamics.control.tuning.linear_machine import linear_machine, model_errors
 from kron_dynamics.control.tuning.loop_limits import SampledLoops

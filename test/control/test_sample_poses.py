@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import kron_dynamics as kd
-from kron_dynamics.control.poses import gravity_derivative, poses_within_limits
+from kron_dynamics.control.sample_poses import gravity_derivative, poses_within_limits
 
 pytestmark = pytest.mark.interpreted
 
