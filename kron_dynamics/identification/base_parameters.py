@@ -62,11 +62,8 @@ def base_parameters(matrix: FloatArray, rank: int | None = None) -> BaseParamete
     _, pivoted, order = qr(scaled, pivoting=True, mode='economic')
     sizes = np.abs(np.diag(pivoted))
     if rank is None:
-        rank = (
-            int(np.count_nonzero(sizes > STRUCTURAL_RANK_TOLERANCE * sizes[0]))
-            if len(sizes)
-            else 0
-        )
+        largest = sizes.max(initial=0.0)
+        rank = int(np.count_nonzero(sizes > STRUCTURAL_RANK_TOLERANCE * largest))
     kept = np.sort(order[:rank])
     # Express all columns by the kept ones, in increasing order.
     Q, R = np.linalg.qr(scaled[:, kept])
