@@ -176,8 +176,8 @@ def _flexible_links(model: RobotModel) -> list[str]:
             )
         ]
         lines.append(
-            f'flexible {link.link}: {link.length:g} m, {link.moments[0, 0]:.6g} kg along it, '
-            f'modes of the clamped link {", ".join(modes)}'
+            f'flexible {link.link}: {link.length:g} m, {link.shape_integrals[0, 0]:.6g} kg along '
+            f'it, modes of the clamped link {", ".join(modes)}'
         )
     return lines
 

@@ -44,7 +44,7 @@ class FlexibleBody:
         length: length of the beam, m.
         coordinates: indices of the modal coordinates, those of v first.
         planes: modes in the planes of v and of w.
-        moments: integral of f f^T dm, shape (N, N).
+        shape_integrals: inertia shape integrals, the integral of f f^T dm, shape (N, N).
         pair_stiffness: Q of the elastic energy, shape (n_p, n_p), N/m^3: see `pair_stiffness`.
         sections: sections of the beam by the index of the body attached to it.
         outline: deflections over the length, and slopes, each in v and w, at k points of the
@@ -59,7 +59,7 @@ class FlexibleBody:
     length: float
     coordinates: tuple[int, ...]
     planes: tuple[PlaneModes, PlaneModes]
-    moments: FloatArray
+    shape_integrals: FloatArray
     pair_stiffness: FloatArray
     sections: dict[int, CrossSection]
     outline: FloatArray
@@ -132,7 +132,7 @@ class FlexibleBody:
             the moments of the particles' accelerations about the root, beam axes, and the
             generalized forces of the m modal coordinates, N.
         """
-        taken = self._field(state, root, 1) @ self.moments
+        taken = self._field(state, root, 1) @ self.shape_integrals
         W = placing_matrix(state, 0)
         return FieldMoments(taken[:, 0], taken @ W.T), _along_modes(state, taken)
 
@@ -145,12 +145,12 @@ class FlexibleBody:
             order: 1 for the acceleration, 2 for the jerk.
         """
         field = self._field(state, root, order)
-        return (field * (field @ self.moments)).sum() / 2
+        return (field * (field @ self.shape_integrals)).sum() / 2
 
     def _field(self, state: ModalState, root: FrameMotion, order: int) -> ScalarArray:
         """Return A of the particles' accelerations (1) or jerks (2) A f(x), beam axes, (3, N)."""
         W = [placing_matrix(state, k) for k in range(order + 2)]
-        everywhere = np.eye(len(self.moments), dtype=int)[0]
+        everywhere = np.eye(len(self.shape_integrals), dtype=int)[0]
         carried = np.outer(root.linear[order], everywhere) + root.field(order) @ W[0]
         if order == 2:
             carried = carried + 3 * root.field(1) @ W[1]
@@ -161,8 +161,8 @@ class FlexibleBody:
     def inertia(self, state: ModalState) -> Inertia:
         """Return the moments of the deformed beam about its root, beam axes."""
         W = placing_matrix(state, 0)
-        moved = W @ self.moments
-        return Inertia(self.moments[0, 0], moved[:, 0], moved @ W.T)
+        moved = W @ self.shape_integrals
+        return Inertia(self.shape_integrals[0, 0], moved[:, 0], moved @ W.T)
 
 
 def _products(state: ModalState) -> ScalarArray:
@@ -205,8 +205,8 @@ def _along_modes(state: ModalState, taken: ScalarArray) -> list[Any]:
     return forces
 
 
-def beam_moments(sections: Sequence[CrossSection], mass: FloatArray) -> FloatArray:
-    """Return the integral of f f^T dm, shape (N, N).
+def beam_shape_integrals(sections: Sequence[CrossSection], mass: FloatArray) -> FloatArray:
+    """Return the inertia shape integrals, the integral of f f^T dm, shape (N, N).
 
     Args:
         sections: sections at the k points of a quadrature.

@@ -123,7 +123,7 @@ class FlexibleModel(RobotModel):
                 link.rotation,
                 link.translation,
                 link.axes,
-                link.moments,
+                link.shape_integrals,
                 link.pair_stiffness,
             ):
                 digest.update(np.ascontiguousarray(array).tobytes())

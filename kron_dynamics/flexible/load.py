@@ -16,7 +16,7 @@ from kron_dynamics.dynamics.composite import Inertia, body_inertias, composite_i
 from kron_dynamics.exceptions import KronDynamicsError, ModelError
 from kron_dynamics.flexible.beam_part import BeamPart, take_beam
 from kron_dynamics.flexible.beams.tapered import CarriedBody
-from kron_dynamics.flexible.flexible_body import FlexibleBody, beam_moments
+from kron_dynamics.flexible.flexible_body import FlexibleBody, beam_shape_integrals
 from kron_dynamics.flexible.flexible_model import FlexibleModel
 from kron_dynamics.flexible.link_modes import (
     CrossSection,
@@ -155,7 +155,7 @@ def _flexible_body(
         length=description.length,
         coordinates=tuple(range(first, first + count)),
         planes=planes,
-        moments=read_only(_moments(beam, along, weights)),
+        shape_integrals=read_only(_shape_integrals(beam, along, weights)),
         pair_stiffness=read_only(pair_stiffness(description, planes, along, weights)),
         sections=dict(zip(places, at, strict=True)),
         outline=read_only(outline(planes, description.length)),
@@ -193,10 +193,12 @@ def _carried_bodies(carried: Sequence[tuple[float, Inertia]], across: int) -> li
     ]
 
 
-def _moments(beam: BeamPart, along: Sequence[CrossSection], weights: FloatArray) -> FloatArray:
-    """Return the integral of f f^T dm over the beam from its sections at quadrature points."""
+def _shape_integrals(
+    beam: BeamPart, along: Sequence[CrossSection], weights: FloatArray
+) -> FloatArray:
+    """Return the inertia shape integrals of the beam from its sections at quadrature points."""
     x = np.array([at.x for at in along])
     dm = weights * np.interp(x, beam.description.stations, beam.mass_per_length)
-    moments = beam_moments(along, dm)
-    moments[1, 1] -= beam.missing
-    return moments
+    integrals = beam_shape_integrals(along, dm)
+    integrals[1, 1] -= beam.missing
+    return integrals

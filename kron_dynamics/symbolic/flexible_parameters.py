@@ -65,7 +65,9 @@ def _link(link: FlexibleBody, model: FlexibleModel, parameters: Parameters) -> F
         axes=exact_rotation(link.axes),
         length=exact_number(link.length),
         planes=(_plane(v, 'v', name, parameters), _plane(w, 'w', name, parameters)),
-        moments=_symmetric(link.moments, 'b', name, ['1', 'x', *shapes, *products], parameters),
+        shape_integrals=_symmetric(
+            link.shape_integrals, 'b', name, ['1', 'x', *shapes, *products], parameters
+        ),
         pair_stiffness=_symmetric(
             link.pair_stiffness, 'r', name, [x.removeprefix('G') for x in products], parameters
         ),

@@ -260,7 +260,7 @@ def rod(across: float, about: float, center: float = 1.0, **changes: Any) -> Fle
 
 def mass_of(model: FlexibleModel) -> float:
     """Mass of bodies and beams."""
-    beams = sum(link.moments[0, 0] for link in model.flexible_links)
+    beams = sum(link.shape_integrals[0, 0] for link in model.flexible_links)
     return float(beams + sum(body.mass for body in model.skeleton.bodies))
 
 
