@@ -132,20 +132,27 @@ def chunk_content(chunk: bytes) -> bytes:
     return decompress(chunk[at:], compression, size, checksum)
 
 
+def summary_of(file: BinaryIO) -> bytes:
+    """Return the summary of a whole file with its footer; nothing if it has none."""
+    end = file.seek(0, 2) - len(MAGIC)
+    if end < _FOOTER.size:
+        return b''
+    file.seek(end - _FOOTER.size)
+    start, _, _ = _FOOTER.unpack(file.read(_FOOTER.size))
+    file.seek(min(start, end - _FOOTER.size))
+    return file.read(end - file.tell()) if start else b''
+
+
 def check_summary(file: BinaryIO) -> None:
     """Check the summary of a whole file by its checksum, if it has one.
 
     Raises:
         BagError: the summary is damaged.
     """
-    end = file.seek(-_FOOTER.size - len(MAGIC), 2)
-    start, _, checksum = _FOOTER.unpack(file.read(_FOOTER.size))
-    if not (start and checksum):
-        return
-    file.seek(min(start, end))
+    summary = summary_of(file)
+    checksum = int(LENGTH.unpack_from(summary, len(summary) - LENGTH.size)[0]) if summary else 0
     # It covers the footer as well, up to itself.
-    summary = file.read(end + _FOOTER.size - 4 - min(start, end))
-    if zlib.crc32(summary) != checksum:
+    if checksum and zlib.crc32(summary[: -LENGTH.size]) != checksum:
         raise BagError('its summary is damaged')
 
 
