@@ -30,6 +30,7 @@ from kron_dynamics.bag.reading.mcap_records import (
 )
 from kron_dynamics.bag.reading.mcap_resynchronization import (
     end_of_record,
+    holds_compressed_chunks,
     next_record,
     records_of_open_chunk,
 )
@@ -128,11 +129,12 @@ class McapRecovery:
             mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data,
         ):
             at = since = len(MAGIC)
-            in_summary = False
+            in_summary, plain = False, None
             while at + RECORD.size <= len(data):
                 kind, end = data[at], end_of_record(data, at)
                 if end is not None:
                     if kind == CHUNK:
+                        plain = records_of_open_chunk(data, at) is not None
                         yield from self._records_of_chunk(data[at + RECORD.size : end])
                     else:
                         yield kind, data[at + RECORD.size : end]
@@ -142,7 +144,9 @@ class McapRecovery:
                 elif begin := records_of_open_chunk(data, at):
                     at = since = begin
                 else:
-                    found = next_record(data, since)
+                    if plain is None:
+                        plain = not holds_compressed_chunks(data)
+                    found = next_record(data, since, plain)
                     # The last record of a truncated file is not damaged, but is not counted
                     # either, unless it is a chunk, of many messages.
                     is_end = found is None and cut and kind != CHUNK

@@ -26,6 +26,8 @@ _SIZES = {0x02: 20, 0x0E: 17, 0x0F: 4}  # of footer, summary offset and end of t
 # Offset in schemas and channels of the two texts, which something with its own length follows.
 _TEXTS = {SCHEMA: 2, CHANNEL: 4}
 _COMPRESSIONS = (b'', b'lz4', b'zstd')
+_LONGEST_NAME = 4  # bytes
+_MESSAGE = bytes([MESSAGE])
 # A known kind, and a length of less than 2^40 bytes, at any offset.
 _HEAD = re.compile(rb'(?=[\x01-\x0f].{5}\0{3})', re.DOTALL)
 _CHAIN = 3  # consecutive records that are no coincidence
@@ -41,9 +43,9 @@ def end_of_record(data: mmap, at: int) -> int | None:
         at: offset of the record.
     """
     kind, size = RECORD.unpack_from(data, at)
-    end = at + RECORD.size + size
     if kind == CHUNK:
-        return _end_of_chunk(data, at, end)
+        return _end_of_chunk(data, at)
+    end = at + RECORD.size + int(size)
     if end > len(data) or (kind not in _KNOWN and kind < _PRIVATE):
         return None
     return end if _fits_kind(data, at + RECORD.size, kind, size) else None
@@ -61,7 +63,22 @@ def records_of_open_chunk(data: mmap, at: int) -> int | None:
     return begin if is_open and data[at] == CHUNK else None
 
 
-def next_record(data: mmap, start: int) -> int | None:
+def holds_compressed_chunks(data: mmap) -> bool:
+    """Return whether there is a compressed chunk in a file, whatever else is damaged there."""
+    for name in filter(None, _COMPRESSIONS):
+        text = LENGTH.pack(len(name)) + name
+        place = data.find(text)
+        while place >= 0:
+            at = place - CHUNK_HEAD.size - RECORD.size
+            ends = _ends_of_chunk(data, at) if at >= 0 else None
+            # The chunk may be the one within which a file is cut off.
+            if ends and (ends[0] == ends[1] or _end_of_chunk(data, at) is not None):
+                return True
+            place = data.find(text, place + 1)
+    return False
+
+
+def next_record(data: mmap, start: int, plain: bool) -> int | None:
     """Return the offset of the first undamaged record from an offset on; None if there is none.
 
     It is found by the records that follow it. The time is proportional to the distance.
@@ -69,19 +86,20 @@ def next_record(data: mmap, start: int) -> int | None:
     Args:
         data: the file.
         start: offset at which the search begins.
+        plain: whether messages are looked for: pieces of them are also in compressed chunks.
     """
     # An iterator of matches would keep the file open.
     while found := _HEAD.search(data, start):
-        if _begins_chain(data, found.start()):
+        if _begins_chain(data, found.start(), plain):
             return found.start()
         start = found.start() + 1
     return None
 
 
-def _begins_chain(data: mmap, at: int) -> bool:
+def _begins_chain(data: mmap, at: int, plain: bool) -> bool:
     for _ in range(_CHAIN):
         end = end_of_record(data, at)
-        if end is None:
+        if end is None or (data[at] == MESSAGE and not plain):
             return False
         if end + RECORD.size > len(data):
             return True
@@ -89,27 +107,45 @@ def _begins_chain(data: mmap, at: int) -> bool:
     return True
 
 
-def _end_of_chunk(data: mmap, at: int, end: int) -> int | None:
+def _end_of_chunk(data: mmap, at: int) -> int | None:
+    ends = _ends_of_chunk(data, at)
+    if ends is None:
+        return None
+    if ends[0] == ends[1]:
+        return ends[0] if ends[0] <= len(data) else None
+    # A message may begin there in the compressed content itself, but not behind it.
+    sane = (end for end in ends if _is_head(data, end) and data[end : end + 1] != _MESSAGE)
+    return next(sane, None)
+
+
+def _ends_of_chunk(data: mmap, at: int) -> tuple[int, int] | None:
+    """Return where a chunk ends by each of its lengths, also beyond the end of the file."""
     begin = _content_of_chunk(data, at)
     if begin is None:
         return None
-    other = begin + int(SIZE.unpack_from(data, begin - SIZE.size)[0])
-    if end == other:
-        return end if end <= len(data) else None
-    return next((place for place in (end, other) if _is_head(data, place)), None)
+    return _end_as_written(data, at), begin + int(SIZE.unpack_from(data, begin - SIZE.size)[0])
+
+
+def _end_as_written(data: mmap, at: int) -> int:
+    return at + RECORD.size + int(RECORD.unpack_from(data, at)[1])
 
 
 def _content_of_chunk(data: mmap, at: int) -> int | None:
     """Return where the content of a chunk begins, None if its head is damaged or incomplete."""
-    place = at + RECORD.size + CHUNK_HEAD.size
-    if place + LENGTH.size > len(data):
+    place = at + RECORD.size + CHUNK_HEAD.size + LENGTH.size
+    if place > len(data):
         return None
-    (length,) = LENGTH.unpack_from(data, place)
-    place += LENGTH.size
-    if length > 4 or data[place : place + length] not in _COMPRESSIONS:
-        return None
-    begin = place + length + SIZE.size
-    return begin if begin <= len(data) else None
+    (length,) = LENGTH.unpack_from(data, place - LENGTH.size)
+    if length <= _LONGEST_NAME and data[place : place + length] in _COMPRESSIONS:
+        begin = place + int(length) + SIZE.size
+        return begin if begin <= len(data) else None
+    # A damaged name leaves both lengths of the chunk as they were.
+    end = _end_as_written(data, at)
+    for name in _COMPRESSIONS:
+        begin = place + len(name) + SIZE.size
+        if begin <= len(data) and begin + SIZE.unpack_from(data, begin - SIZE.size)[0] == end:
+            return begin
+    return None
 
 
 def _is_head(data: mmap, at: int) -> bool:
