@@ -135,7 +135,8 @@ def analyze_bag(
     Raises:
         BagError: the bag cannot be read or lacks what is needed.
         ModelError: the robot's description is unusable.
-        ParameterError: the window is too short for the data, or a joint to hold does not exist.
+        ParameterError: the window is too short for the data, the delay too long, or a joint to
+            hold does not exist.
         UnknownFrameError: the robot has no such link.
     """
     contents = read_bag(path, rename=rename, scale=scale, progress=progress)

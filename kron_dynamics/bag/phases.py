@@ -38,7 +38,7 @@ class Phase:
 
     Attributes:
         kind: one of `KINDS`: 'moving', 'at rest' (no motion and hardly any effort), 'holding'
-            (effort without motion) or 'digging' (a varying external effort).
+            (effort without motion) or 'digging' (a varying external effort against the drive's).
         segment: index of its segment of the run, from 0.
         start: s.
         end: s.
@@ -77,14 +77,22 @@ def phases(
     digging = np.maximum(DIGGING_SHARE * strongest, NOISE_FACTOR * np.nan_to_num(external_noise))
     # No external effort can be estimated without recorded efforts, nor out of rounding errors.
     digging = np.where(strongest > 0.0, digging, np.inf)
+    # What the motion needs, whether the drive or a brake exerts it.
+    needed = _largest(
+        [np.abs(item.rows.effort + item.effort)[item.rows.valid] for item in external],
+        replay.robot.n,
+    )
+    driving = np.maximum(holding, HOLDING_SHARE * needed)
     pushed = _largest([np.abs(item.effort[item.rows.valid]) for item in external], replay.robot.n)
     digging = np.maximum(digging, ROUNDING * pushed)
     found: list[Phase] = []
     for number, item in enumerate(external):
         part = item.rows
         with np.errstate(invalid='ignore'):
+            # Without a drive's effort, a brake or friction bears what the joint is pushed with.
+            borne = np.where(np.abs(part.effort) > driving, item.effort, np.nan)
             states = {
-                'digging': _variation(item.effort) > digging,
+                'digging': _variation(borne) > digging,
                 'moving': np.abs(part.velocity) > moving,
                 'holding': np.abs(part.effort) > holding,
             }

@@ -18,6 +18,7 @@ from kron_dynamics.bag.outputs.files import (
     require_libraries,
     write_files,
 )
+from kron_dynamics.bag.outputs.result_folder import beside
 from kron_dynamics.bag.outputs.text_report import format_report
 from kron_dynamics.bag.results import DEFAULT_MAX_NOISE
 from kron_dynamics.bag.vibration.flexible_update import write_update
@@ -26,7 +27,6 @@ from kron_dynamics.cli.options import (
     add_flexible,
     add_gravity,
     add_recorded_joints,
-    beside,
     finite_number,
     positive_number,
     recorded_joint_options,

@@ -15,11 +15,11 @@ from kron_dynamics.bag.outputs.identification_files import (
     identification_report,
     write_identification,
 )
+from kron_dynamics.bag.outputs.result_folder import beside
 from kron_dynamics.cli.known_loads import add_known_loads, gain_joints, loaded_bags
 from kron_dynamics.cli.options import (
     add_gravity,
     add_recorded_joints,
-    beside,
     positive_number,
     recorded_joint_options,
 )

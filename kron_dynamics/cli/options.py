@@ -149,17 +149,6 @@ def add_flexible(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def beside(bag: Path, what: str) -> Path:
-    """Return the default folder for results, beside the bag.
-
-    Args:
-        bag: folder or file.
-        what: kind of results, such as 'analysis'.
-    """
-    bag = bag.resolve()
-    return bag.with_name(f'{bag.name if bag.is_dir() else bag.stem}_{what}')
-
-
 def add_gravity(parser: argparse.ArgumentParser) -> None:
     """Add ``--gravity X Y Z``."""
     parser.add_argument(

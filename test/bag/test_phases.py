@@ -138,6 +138,24 @@ def test_noise_of_velocities_is_no_digging(analyze, arm_motion):
     assert 'digging' not in {phase.kind for phase in run.phases}
 
 
+@pytest.mark.parametrize(('share', 'kind'), [(0.0, 'moving'), (0.01, 'moving'), (-0.5, 'digging')])
+@pytest.mark.parametrize('since', [-1.0, 10.0])
+def test_what_a_brake_holds_is_no_digging(analyze, arm, make_motion, since, share, kind):
+    """The weight that it bears varies as another joint moves; without it, the drive bears all."""
+    time = np.arange(2001) / 100
+    motion = make_motion(arm, time, (0.3, 0.2, 1.0), (0.8, 0.5, 1.5), (0.7, 0.5, 2.0))
+    held = time > since
+    motion.q[held, 1], motion.qd[held, 1], motion.qdd[held, 1] = motion.q[1000, 1], 0.0, 0.0
+    motion.effort = arm.inverse_dynamics(motion.q, motion.qd, motion.qdd)
+    motion.effort += arm.joint_friction(motion.qd)
+    assert np.std(motion.effort[held, 1]) > 0.2 * np.abs(motion.effort[:, 1]).max()
+    motion.effort[held, 1] *= share
+    (run,) = analyze(motion).runs
+    assert run.phases[0].kind == ('moving' if since > 0.0 else kind)
+    assert run.phases[-1].kind == kind
+    assert len(run.phases) <= 2 and (kind == 'digging' or len(run.phases) == 1)
+
+
 @pytest.mark.parametrize('lost', [(), slice(900, 1000)])
 def test_a_constant_external_effort_is_no_digging(analyze, arm_motion, lost):
     motion = arm_motion(duration=20.0)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import shutil
+from itertools import chain, count
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
@@ -25,11 +26,11 @@ from kron_dynamics.bag.outputs.mcap_blocks import BlockWriter
 from kron_dynamics.bag.outputs.series import Quantity, SeriesBlock, quantities_of
 from kron_dynamics.bag.outputs.slow_series import NO_PHASE
 from kron_dynamics.bag.phases import KINDS
+from kron_dynamics.bag.reading.own_results import PREFIX
 from kron_dynamics.bag.replaying.replay import Replay
 from kron_dynamics.joint_state_layout import STAMP, joint_state_layout
 from kron_dynamics.typing import FloatArray, IntArray
 
-PREFIX = '/analysis'
 _ROWS = 1024  # rows whose messages are written together
 _SECOND = 1_000_000_000
 _STORE = get_typestore(Stores.LATEST)
@@ -66,6 +67,7 @@ class EnrichedBag:
         self._folder = path.with_name(f'.{path.stem}')
         shutil.rmtree(self._folder, ignore_errors=True)  # left over from a killed process
         self._writer = BlockWriter(self._folder)
+        self._bases: set[str] = set()
         self._topics: list[_Topic] = []
         self._phase: tuple[int, int] | None = None  # segment and phase last written
 
@@ -93,7 +95,11 @@ class EnrichedBag:
 
     def begin(self, replay: Replay) -> None:
         """Create the topics of a run, before its blocks are added."""
-        base = f'{PREFIX}/{replay.run.topic.lstrip("/")}'
+        whole = f'{PREFIX}/{replay.run.topic.lstrip("/")}'
+        # Topics may differ by a slash at the start only.
+        numbered = chain([whole], (f'{whole}_{number}' for number in count(2)))
+        base = next(name for name in numbered if name not in self._bases)
+        self._bases.add(base)
         self._log = replay.run.log
         self._topics = []
         for quantity in quantities_of(replay):

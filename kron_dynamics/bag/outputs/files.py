@@ -18,6 +18,7 @@ from kron_dynamics.bag.outputs.page.report_page import write_page
 from kron_dynamics.bag.outputs.provenance import Provenance, hashed, provenance_of
 from kron_dynamics.bag.outputs.series import SeriesBlock, series_blocks
 from kron_dynamics.bag.outputs.summary import write_summary
+from kron_dynamics.bag.reading.own_results import OWN_FILE
 from kron_dynamics.exceptions import BagError
 
 # Formats with a description of their files.
@@ -101,8 +102,8 @@ def _write_results(
         if 'mcap' in formats:
             from kron_dynamics.bag.outputs.enriched_bag import EnrichedBag
 
-            bag = whole.enter_context(EnrichedBag(folder / 'analysis.mcap'))
-            files.append('analysis.mcap')
+            bag = whole.enter_context(EnrichedBag(folder / OWN_FILE))
+            files.append(OWN_FILE)
         for run, stem in zip(analysis.runs, run_file_names(analysis), strict=True):
             takers = list[_Series]()
             if bag is not None:

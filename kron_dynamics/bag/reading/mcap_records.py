@@ -15,15 +15,16 @@ from kron_dynamics.exceptions import BagError
 from kron_dynamics.typing import ByteArray, IntArray
 
 MAGIC = b'\x89MCAP0\r\n'
-# Record opcodes; files that were not written completely may end with zeros (NONE).
-NONE, SCHEMA, CHANNEL, MESSAGE, CHUNK = 0x00, 0x03, 0x04, 0x05, 0x06
-SHORT, TWO_SHORTS, _LENGTH = struct.Struct('<H'), struct.Struct('<HH'), struct.Struct('<I')
+# Record opcodes.
+SCHEMA, CHANNEL, MESSAGE, CHUNK, MESSAGE_INDEX, DATA_END = 0x03, 0x04, 0x05, 0x06, 0x07, 0x0F
+SHORT, TWO_SHORTS = struct.Struct('<H'), struct.Struct('<HH')
+LENGTH, SIZE = struct.Struct('<I'), struct.Struct('<Q')  # of texts and maps, of contents
 RECORD = struct.Struct('<BQ')  # kind and length
 MESSAGE_HEAD = struct.Struct('<HIQQ')  # channel, sequence, times of recording and publishing
 _TIME = slice(RECORD.size + 6, RECORD.size + 14)  # time of recording in a message record
 _FEWEST = 16  # messages that are compared first; then four times as many in each step
 _FOOTER = struct.Struct('<QQI')  # offsets of the summary and of its index; checksum
-_CHUNK_HEAD = struct.Struct('<QQQI')  # first and last time, size and checksum of the records
+CHUNK_HEAD = struct.Struct('<QQQI')  # first and last time, size and checksum of the records
 FoundMessage = tuple[int, int, bytes]  # time of recording in ns, channel, message
 
 
@@ -123,24 +124,23 @@ def messages_of_chunk(content: bytes, wanted: Collection[int]) -> Iterator[Found
 
 def chunk_content(chunk: bytes) -> bytes:
     """Return the records of a chunk."""
-    _, _, size, checksum = _CHUNK_HEAD.unpack_from(chunk)
-    compression = text_at(chunk, _CHUNK_HEAD.size)
-    at = _CHUNK_HEAD.size + 4 + len(compression) + 8
+    _, _, size, checksum = CHUNK_HEAD.unpack_from(chunk)
+    compression = text_at(chunk, CHUNK_HEAD.size)
+    at = CHUNK_HEAD.size + LENGTH.size + len(compression) + SIZE.size
     from rosbags.rosbag2.storage_mcap import decompress
 
     return decompress(chunk[at:], compression, size, checksum)
 
 
-def partial_content(chunk: bytes) -> bytes:
-    """Return the records of a truncated chunk.
-
-    Raises:
-        BagError: the chunk is compressed.
-    """
-    compression = text_at(chunk, _CHUNK_HEAD.size)
-    if compression:
-        raise BagError(f'a truncated chunk cannot be decompressed ({compression})')
-    return chunk[_CHUNK_HEAD.size + 4 + 8 :]
+def summary_of(file: BinaryIO) -> bytes:
+    """Return the summary of a whole file with its footer; nothing if it has none."""
+    end = file.seek(0, 2) - len(MAGIC)
+    if end < _FOOTER.size:
+        return b''
+    file.seek(end - _FOOTER.size)
+    start, _, _ = _FOOTER.unpack(file.read(_FOOTER.size))
+    file.seek(min(start, end - _FOOTER.size))
+    return file.read(end - file.tell()) if start else b''
 
 
 def check_summary(file: BinaryIO) -> None:
@@ -149,18 +149,14 @@ def check_summary(file: BinaryIO) -> None:
     Raises:
         BagError: the summary is damaged.
     """
-    end = file.seek(-_FOOTER.size - len(MAGIC), 2)
-    start, _, checksum = _FOOTER.unpack(file.read(_FOOTER.size))
-    if not (start and checksum):
-        return
-    file.seek(min(start, end))
+    summary = summary_of(file)
+    checksum = int(LENGTH.unpack_from(summary, len(summary) - LENGTH.size)[0]) if summary else 0
     # It covers the footer as well, up to itself.
-    summary = file.read(end + _FOOTER.size - 4 - min(start, end))
-    if zlib.crc32(summary) != checksum:
+    if checksum and zlib.crc32(summary[: -LENGTH.size]) != checksum:
         raise BagError('its summary is damaged')
 
 
 def text_at(data: bytes, at: int) -> str:
     """Return the length-prefixed text at an offset."""
-    (length,) = _LENGTH.unpack_from(data, at)
+    (length,) = LENGTH.unpack_from(data, at)
     return data[at + 4 : at + 4 + length].decode()

@@ -16,17 +16,23 @@ from typing import NamedTuple
 from kron_dynamics.bag.reading.mcap_records import (
     CHANNEL,
     CHUNK,
+    CHUNK_HEAD,
+    DATA_END,
     MAGIC,
     MESSAGE,
     MESSAGE_HEAD,
-    NONE,
     RECORD,
     SCHEMA,
     SHORT,
     TWO_SHORTS,
     chunk_content,
-    partial_content,
     text_at,
+)
+from kron_dynamics.bag.reading.mcap_resynchronization import (
+    end_of_record,
+    holds_compressed_chunks,
+    next_record,
+    records_of_open_chunk,
 )
 from kron_dynamics.exceptions import BagError
 
@@ -54,8 +60,8 @@ def is_truncated(path: Path) -> bool:
 class McapRecovery:
     """Reader of an MCAP file whose end is missing, or some of whose chunks are damaged.
 
-    It reads on behind damaged content. A damaged length of a record ends the reading, and is not
-    counted.
+    It reads on behind damaged content. Behind a record with a damaged kind or length, the next
+    undamaged record is searched for; in a chunk, what follows the damaged record is lost.
 
     Attributes:
         PART: what is lost together.
@@ -92,12 +98,12 @@ class McapRecovery:
                     counts[channel] = counts.get(channel, 0) + 1
             except (struct.error, UnicodeDecodeError):
                 continue
-        if not counts:
-            raise BagError('it is cut off before its first message')
         self.connections = [
             RecoveredConnection(key, *channel, counts.get(key, 0))
             for key, channel in channels.items()
         ]
+        if not any(connection.msgcount for connection in self.connections):
+            raise BagError('it is cut off before its first message')
 
     def messages(
         self, connections: Collection[RecoveredConnection]
@@ -117,33 +123,77 @@ class McapRecovery:
     def _records(self) -> Iterator[tuple[int, bytes]]:
         """Yield kind and content of all records; chunks are replaced by their records."""
         self.lost = 0
+        cut = is_truncated(self._path)
         with (
             self._path.open('rb') as file,
             mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data,
         ):
-            at = len(MAGIC)
+            at = since = len(MAGIC)
+            in_summary, plain = False, None
             while at + RECORD.size <= len(data):
-                kind, size = RECORD.unpack_from(data, at)
-                at += RECORD.size + size
-                if kind == NONE:
-                    return
-                if kind == CHUNK:
-                    yield from self._records_of_chunk(data[at - size : at], at > len(data))
-                elif at <= len(data):
-                    yield kind, data[at - size : at]
+                kind, end = data[at], end_of_record(data, at)
+                if end is not None:
+                    if kind == CHUNK:
+                        plain = records_of_open_chunk(data, at) is not None
+                        yield from self._records_of_chunk(data[at + RECORD.size : end])
+                    else:
+                        yield kind, data[at + RECORD.size : end]
+                    in_summary |= kind == DATA_END
+                    # A message with a damaged length may hide others.
+                    since, at = (at + 1 if kind == MESSAGE else end), end
+                elif begin := records_of_open_chunk(data, at):
+                    at = since = begin
+                else:
+                    if plain is None:
+                        plain = not holds_compressed_chunks(data)
+                    found = next_record(data, since, plain)
+                    # The last record of a truncated file is not damaged, but is not counted
+                    # either, unless it is a chunk, of many messages.
+                    is_end = found is None and cut and kind != CHUNK
+                    self.lost += not (is_end or in_summary)
+                    if found is None:
+                        return
+                    at = since = found
 
-    def _records_of_chunk(self, chunk: bytes, cut: bool) -> Iterator[tuple[int, bytes]]:
+    def _records_of_chunk(self, chunk: bytes) -> Iterator[tuple[int, bytes]]:
+        """Yield kind and content of the records of a chunk up to the first damaged one."""
         try:
-            content = partial_content(chunk) if cut else chunk_content(chunk)
+            content = chunk_content(chunk)
         # The compression libraries raise various exceptions.
         except Exception:
             self.lost += 1
             return
+        first, last, _, _ = CHUNK_HEAD.unpack_from(chunk)
+        # Some writers leave the times of the chunk out.
+        times = range(first, last + 1) if last else None
         at = 0
-        while at + RECORD.size <= len(content):
-            kind, size = RECORD.unpack_from(content, at)
-            at += RECORD.size + size
-            if at <= len(content):
-                yield kind, content[at - size : at]
-        # A chunk whose end is missing ends within a record, others are damaged then.
-        self.lost += not cut and at != len(content)
+        while at < len(content):
+            end = _end_in_chunk(content, at, times)
+            if end is None:
+                self.lost += 1
+                return
+            yield content[at], content[at + RECORD.size : end]
+            at = end
+
+
+def _end_in_chunk(content: bytes, at: int, times: range | None) -> int | None:
+    """Return where a record of a chunk ends; None if it is damaged.
+
+    Args:
+        content: the records of the chunk.
+        at: offset of the record.
+        times: times of recording that the chunk has, in ns; None if they are not known.
+    """
+    if at + RECORD.size > len(content):
+        return None
+    kind, size = RECORD.unpack_from(content, at)
+    end = at + RECORD.size + int(size)
+    if kind not in (SCHEMA, CHANNEL, MESSAGE) or end > len(content):
+        return None
+    if kind == MESSAGE:
+        if size < MESSAGE_HEAD.size:
+            return None
+        time = MESSAGE_HEAD.unpack_from(content, at + RECORD.size)[2]
+        if times is not None and time not in times:
+            return None
+    return end

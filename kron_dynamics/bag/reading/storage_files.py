@@ -21,12 +21,11 @@ from urllib.parse import quote
 
 from kron_dynamics.bag.reading.mcap_recovery import is_truncated
 from kron_dynamics.bag.reading.message_compression import zstd_library
+from kron_dynamics.bag.reading.own_results import is_own_result
 from kron_dynamics.bag.reading.sqlite_recovery import is_truncated_database
 from kron_dynamics.exceptions import BagError
 
 STORAGE_SUFFIXES = ('.mcap', '.db3')
-# Output of `analyze` for plotting programs, which is not a recording.
-OWN_FILE = 'analysis.mcap'
 _COMPRESSED = '.zstd'
 # Suffixes of SQLite's write-ahead log and of its rollback journal.
 _LOG, _JOURNAL = '-wal', '-journal'
@@ -68,6 +67,8 @@ def bare_name(path: Path) -> str:
 def storage_files(folder: Path) -> list[Path]:
     """Return the storage files of a folder, in the order of their numbers.
 
+    Series that `analyze` has written there are not among them.
+
     If a file exists with and without compression, the uncompressed one is taken: its recorder was
     killed during compression.
 
@@ -78,9 +79,9 @@ def storage_files(folder: Path) -> list[Path]:
         entry
         for entry in folder.iterdir()
         if is_storage(entry)
-        and entry.name != OWN_FILE
         and not entry.name.startswith('.')
         and entry.is_file()
+        and not is_own_result(entry)
     ]
     files = [
         file

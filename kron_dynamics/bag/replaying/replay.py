@@ -26,7 +26,7 @@ from kron_dynamics.bag.replaying.survey import FEWEST_SAMPLES, fewest_samples, s
 from kron_dynamics.bag.samples import Progress, Samples
 from kron_dynamics.bag.series.joint_log import JointSegment
 from kron_dynamics.bag.series.runs import Run
-from kron_dynamics.exceptions import BagError
+from kron_dynamics.exceptions import BagError, ParameterError
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
@@ -159,12 +159,12 @@ def replay_run(
 
     Raises:
         BagError: no segment of the run is long enough.
-        ParameterError: the window is shorter than five samples.
+        ParameterError: the window is shorter than five samples, or the delay longer than the run.
         UnknownFrameError: the model has no such link.
     """
     frame = robot.model.tip_link if frame is None else frame
     robot.frame(frame)
-    _check_stamps(run)
+    _check_run(run, window, effort_delay)
     count = robot.model.joint_count
     sources = _effort_sources(run, count)
     surveyed = survey(run.log.segments)
@@ -179,7 +179,9 @@ def replay_run(
             sums = _summed(filters, plans, applied, block_rows, progress)
     plans = _compared(plans, sums, skipped)
     if not plans:
-        raise BagError(_too_short(run.topic, filters, skipped))
+        longest = max(end - start for start, end in skipped)
+        wide = 2.0 * max(item.half_width for item in filters)
+        raise BagError(_too_short(run.topic, _needed(filters), wide, longest))
     return Replay(
         run=run,
         robot=robot.rigid,
@@ -225,19 +227,30 @@ def _check_stamps(run: Run) -> None:
                 )
 
 
+def _check_run(run: Run, window: float | None, delay: float | None) -> None:
+    """Raise an error unless a segment of the run is long enough for a window and a delay."""
+    _check_stamps(run)
+    longest = max(part.end - part.start for part in run.log.segments)
+    # With much longer windows, the choice of the signals alone takes hours.
+    if window is not None and 2.0 * window > longest:
+        raise BagError(_too_short(run.topic, 2.0 * window, window, longest))
+    if delay is not None and not abs(delay) < longest:
+        raise ParameterError(
+            f'effort delay of {delay:g} s is too long: expected less than {longest:.3g} s, the '
+            f"longest stretch without gaps on topic '{run.topic}'"
+        )
+
+
 def _needed(filters: Sequence[JointFilter]) -> float:
     """Return the least length of a segment, in s."""
     edge = 2.0 * max(item.half_width for item in filters)
     return 2.0 * edge + MIN_SAMPLES * filters[0].step
 
 
-def _too_short(
-    topic: str, filters: Sequence[JointFilter], skipped: Sequence[tuple[float, float]]
-) -> str:
+def _too_short(topic: str, needed: float, window: float, longest: float) -> str:
     return (
-        f"topic '{topic}' has no stretch of {_needed(filters):.3g} s without gaps, which a window "
-        f'of {2.0 * max(item.half_width for item in filters):.3g} s needs; the longest is '
-        f'{max(end - start for start, end in skipped):.3g} s'
+        f"topic '{topic}' has no stretch of {needed:.3g} s without gaps, which a window of "
+        f'{window:.3g} s needs; the longest is {longest:.3g} s'
     )
 
 

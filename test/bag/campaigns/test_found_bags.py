@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -57,8 +58,17 @@ def test_a_bag_that_is_added_changes_no_other_name(tmp_path):
     assert names(tmp_path) == [*before, 'tuesday/y.mcap', 'z.mcap']
 
 
-def test_results_and_hidden_files_are_no_recordings(tmp_path):
-    lay_out(tmp_path, 'x.mcap', 'x_analysis/analysis.mcap', '.trash/y.mcap', 'out/bags/x/x.mcap')
+def lay_out_result(folder, bag_maker):
+    """Make a file with such topics as results have; that of an analysis: test_enriched_bag.py."""
+    with bag_maker(folder / 'analysis', 'mcap') as bag:
+        bag.text('/analysis/joint_states/phase', 'moving')
+    (bag.path / 'analysis.mcap').rename(folder / 'analysis.mcap')
+    shutil.rmtree(bag.path)
+
+
+def test_results_and_hidden_files_are_no_recordings(tmp_path, bag_maker):
+    lay_out(tmp_path, 'x.mcap', 'x_analysis/report.html', '.trash/y.mcap', 'out/bags/x/x.mcap')
+    lay_out_result(tmp_path / 'x_analysis', bag_maker)
     assert names(tmp_path, besides=tmp_path / 'out') == ['x.mcap']
 
 
@@ -121,6 +131,7 @@ def test_a_folder_of_another_user_keeps_nothing_else_back(rights):
     assert unsearched == {'link': reason, 'lost+found': reason}
 
 
-def test_the_folder_of_the_results_may_be_that_of_the_recordings(tmp_path):
-    lay_out(tmp_path, 'x.mcap', 'bags/x.mcap/analysis.mcap')
+def test_the_folder_of_the_results_may_be_that_of_the_recordings(tmp_path, bag_maker):
+    lay_out(tmp_path, 'x.mcap', 'bags/x.mcap/report.html')
+    lay_out_result(tmp_path / 'bags' / 'x.mcap', bag_maker)
     assert names(tmp_path, besides=tmp_path) == ['x.mcap']

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +14,7 @@ from rosbags.highlevel import AnyReader
 from kron_dynamics.bag.outputs.enriched_bag import EnrichedBag, field_of
 from kron_dynamics.bag.outputs.files import write_files
 from kron_dynamics.bag.outputs.series import quantities_of, series_blocks
+from kron_dynamics.bag.reading.storage_files import storage_files
 
 TOPICS = '/analysis/joint_states'
 
@@ -101,6 +103,31 @@ def test_topics_without_a_slash_at_the_start_have_it_here(analysis, tmp_path):
     with AnyReader([tmp_path / 'analysis.mcap']) as reader:
         topics = {connection.topic for connection in reader.connections}
     assert len(topics) > 5 and all(topic.startswith(f'{TOPICS}/') for topic in topics)
+
+
+def test_runs_whose_topics_differ_by_that_slash_have_topics_of_their_own(analysis, tmp_path):
+    replay = analysis.runs[0].replay
+    with EnrichedBag(tmp_path / 'analysis.mcap') as bag:
+        for topic in ('/joint_states', 'joint_states', '/joint_states_2'):
+            bag.begin(replace(replay, run=replace(replay.run, topic=topic)))
+    with AnyReader([tmp_path / 'analysis.mcap']) as reader:
+        topics = [connection.topic for connection in reader.connections]
+    assert len(set(topics)) == len(topics) == 3 * (len(quantities_of(replay)) + 1)
+    assert {f'{TOPICS}/phase', f'{TOPICS}_2/phase'} < set(topics)
+
+
+def test_it_is_no_recording_but_one_of_its_name_is(path, make_bag):
+    assert storage_files(path.parent) == []
+    # Also one with topics that look like those of results, or without an end.
+    for topics in (['/joint_states'], ['/analysis/joint_states/position', '/joint_states']):
+        with make_bag(f'{len(topics)}/analysis') as bag:
+            for topic in topics:
+                bag.joint_state(topic, 1.0, ['a'], [1.0])
+        recorded = bag.path / path.name
+        (bag.path / 'metadata.yaml').unlink()
+        for size in (recorded.stat().st_size, 20, 0):
+            os.truncate(recorded, size)
+            assert storage_files(bag.path) == [recorded]
 
 
 def test_nothing_is_left_of_a_file_that_failed(analysis, tmp_path):

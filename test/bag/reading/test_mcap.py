@@ -125,9 +125,9 @@ def test_messages_of_a_cut_file_are_not_collected(long_bag, monkeypatch):
     cut, chunks = McapRecovery(file), []
     original = McapRecovery._records_of_chunk
 
-    def counting(self, chunk, is_cut):
+    def counting(self, chunk):
         chunks.append(len(chunk))
-        return original(self, chunk, is_cut)
+        return original(self, chunk)
 
     monkeypatch.setattr(McapRecovery, '_records_of_chunk', counting)
     taken = np.array([len(chunks) for _ in cut.messages(cut.connections)])

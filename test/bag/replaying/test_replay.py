@@ -255,6 +255,19 @@ def test_window_below_five_samples_is_refused(analyze, arm_motion):
         analyze(lambda bag: bag.motion(TOPIC, arm_motion()), window=0.02)
 
 
+@pytest.mark.parametrize('window', [2.0, 1e5, 1e300])
+def test_window_above_half_the_recording_is_refused_before_any_work(analyze, arm_motion, window):
+    with pytest.raises(BagError, match=r'which a window of \S+ s needs; the longest is 3 s'):
+        analyze(lambda bag: bag.motion(TOPIC, arm_motion(duration=3.0)), window=window)
+
+
+@pytest.mark.parametrize('delay', [3.0, -3.0, 1e300])
+def test_effort_delay_as_long_as_the_recording_is_refused(analyze, arm_motion, delay):
+    told = rf"effort delay of \S+ s is too long: expected less than 3 s, .* '{TOPIC}'"
+    with pytest.raises(ParameterError, match=told):
+        analyze(lambda bag: bag.motion(TOPIC, arm_motion(duration=3.0)), effort_delay=delay)
+
+
 def test_unknown_frame_is_named(analyze, arm_motion):
     with pytest.raises(UnknownFrameError, match='hand'):
         analyze(lambda bag: bag.motion(TOPIC, arm_motion()), frame='hand')
