@@ -39,7 +39,7 @@ def test_last_of_many_moves_is_shaped_as_if_it_were_alone():
     assert whole.duration == pytest.approx(6.0 * 63 + part.duration, abs=1e-4)
 
 
-@pytest.mark.parametrize('wait', [600.0, 1900.0])
+@pytest.mark.parametrize('wait', [600.0, 7200.0, 40000.0])
 def test_short_move_amid_long_rests_is_shaped_as_if_it_were_alone(wait):
     slews = [0.0, 1.0, 1.0, 0.0]
     times = np.array([0.0, 2.0, 6.0, 8.0])
@@ -48,6 +48,15 @@ def test_short_move_amid_long_rests_is_shaped_as_if_it_were_alone(wait):
         through([0.0, *(wait + times), 2.0 * wait + 8.0], [0.0, *slews, 0.0]), modes
     )
     assert_same(whole, part, wait)
+
+
+def test_a_quick_piece_between_slow_ones_is_shaped():
+    """All pieces move, and the modes change in each."""
+    whole = control.shape_trajectory(
+        through([0.0, 9000.0, 9000.5, 15000.5], [0.0, 0.5, 1.0, 1.5]), modes
+    )
+    half = np.pi / (modes([1.5, 0.0])[0][0] * np.sqrt(1.0 - Z**2))
+    assert whole.duration == pytest.approx(15000.5 + half, abs=1e-4)
 
 
 def test_jump_of_the_modes_is_refused_with_a_time():
