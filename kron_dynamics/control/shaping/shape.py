@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -231,22 +231,28 @@ def _modes_at(
     modes_of: ModesOf, poses: FloatArray, times: FloatArray, mesh: PoseMesh
 ) -> tuple[FloatArray, FloatArray]:
     """Frequencies and damping ratios, each (K, m), at the poses (K, n) of a mesh."""
-    given: Iterable[tuple[ArrayLike, ArrayLike]]
     if isinstance(modes_of, ClampedJointModes):
-        given = zip(*modes_of.along(poses, times, mesh.shares), strict=True)
+        frequencies, ratios = modes_of.along(poses, times, mesh.shares)
     else:
-        given = map(modes_of, poses.copy())
+        frequencies, ratios = _given_modes(modes_of, poses)
+    usable = (0.0 < frequencies) & (frequencies < np.inf) & (0.0 <= ratios) & (ratios < 1.0)
+    for k, mode in np.argwhere(~usable):
+        where = f' for mode {mode} at {times[k]:.4g} s, q = {poses[k].tolist()}'
+        check_mode(frequencies[k, mode], ratios[k, mode], where)
+    return frequencies, ratios
+
+
+def _given_modes(modes_of: ModesOf, poses: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Frequencies and damping ratios, each (K, m), of a function at the poses (K, n)."""
     found: list[tuple[FloatArray, FloatArray]] = []
-    for modes, q, t in zip(given, poses, times, strict=True):
-        w, z = (np.array(values, dtype=np.float64) for values in modes)
+    for q in poses:
+        w, z = (np.array(values, dtype=np.float64) for values in modes_of(q.copy()))
         expected = found[0][0].shape if found else w.shape
         if w.shape != expected or z.shape != expected or w.ndim != 1 or not w.size:
             raise ShapeError(
                 f'modes_of gives frequencies of shape {w.shape} and damping ratios of shape '
                 f'{z.shape} at q = {q.tolist()}, expected (m,) both, the same m at every pose'
             )
-        for mode, (frequency, ratio) in enumerate(zip(w, z, strict=True)):
-            check_mode(frequency, ratio, f' for mode {mode} at {t:.4g} s, q = {q.tolist()}')
         found.append((w, z))
     frequencies, ratios = zip(*found, strict=True)
     return np.array(frequencies), np.array(ratios)
