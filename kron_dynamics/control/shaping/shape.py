@@ -8,13 +8,15 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from kron_dynamics.arguments import real_array
 from kron_dynamics.control.reference.trajectory import Trajectory
 from kron_dynamics.control.shaping.clamped_modes import ClampedJointModes
 from kron_dynamics.control.shaping.pose_mesh import PoseMesh
 from kron_dynamics.control.shaping.reference_rates import ReferenceRates
 from kron_dynamics.control.shaping.shaped_motion import ModeClock, ShapedMotion
 from kron_dynamics.control.shaping.shapers import check_mode, impulses
-from kron_dynamics.exceptions import ShapeError, TrajectoryError
+from kron_dynamics.exceptions import ArgumentTypeError, ShapeError, TrajectoryError
+from kron_dynamics.messages import shown
 from kron_dynamics.typing import ArrayLike, FloatArray
 
 ModesOf = Callable[[FloatArray], tuple[ArrayLike, ArrayLike]]
@@ -92,13 +94,16 @@ def shape_trajectory(
     Raises:
         TrajectoryError: r starts in motion and the past does not reach back far enough, the
             velocity steps, start is too far off, or the modes change too fast along the motion.
+        ArgumentTypeError: numbers, modes_of or what it gives are none.
         ParameterError: the kind is unknown, or a mode is out of its range.
         NonFiniteError: a mode is NaN or infinite.
-        ShapeError: modes_of gives arrays of wrong shapes.
+        ShapeError: modes_of gives arrays of wrong shapes, or start has one.
     """
     from scipy.interpolate import BPoly  # takes long to import
 
     impulses(kind, 0.0, tolerated_vibration)
+    if not callable(modes_of):
+        raise ArgumentTypeError(f'modes_of is {shown(modes_of)}, expected a function of a pose')
     segments = [*past, (0.0, trajectory)]
     reference = ReferenceRates.of(segments)
     if reference.resting:
@@ -203,7 +208,7 @@ def _start_mismatch(
 ) -> FloatArray:
     """Difference of start from the first state of a motion, shape (3, n), after a check."""
     found = np.array([values[0] for values in motion])
-    given = np.array([np.asarray(values, dtype=np.float64) for values in start])
+    given = real_array(start, 'start')
     if given.shape != found.shape:
         raise ShapeError(f'start has shape {given.shape}, expected {found.shape}')
     gap: FloatArray = given - found
@@ -246,13 +251,21 @@ def _given_modes(modes_of: ModesOf, poses: FloatArray) -> tuple[FloatArray, Floa
     """Frequencies and damping ratios, each (K, m), of a function at the poses (K, n)."""
     found: list[tuple[FloatArray, FloatArray]] = []
     for q in poses:
-        w, z = (np.array(values, dtype=np.float64) for values in modes_of(q.copy()))
+        given = modes_of(q.copy())
+        try:
+            frequency, ratio = given
+        except (TypeError, ValueError):
+            raise ShapeError(
+                f'modes_of gives {shown(given)} at q = {q.tolist()}, expected frequencies and '
+                'damping ratios'
+            ) from None
+        w, z = real_array(frequency, 'frequency'), real_array(ratio, 'damping_ratio')
         expected = found[0][0].shape if found else w.shape
         if w.shape != expected or z.shape != expected or w.ndim != 1 or not w.size:
             raise ShapeError(
                 f'modes_of gives frequencies of shape {w.shape} and damping ratios of shape '
                 f'{z.shape} at q = {q.tolist()}, expected (m,) both, the same m at every pose'
             )
-        found.append((w, z))
+        found.append((w.copy(), z.copy()))
     frequencies, ratios = zip(*found, strict=True)
     return np.array(frequencies), np.array(ratios)
