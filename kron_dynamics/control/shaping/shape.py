@@ -183,10 +183,15 @@ def _shaped(
             )
         fine = mesh.halved()
         times = fine.times(motion.end)
-        wrong = _changes(clocks, clocks_of(motion, fine, times), times[1::2]) > _BETWEEN_POSES
+        finer, middles = clocks_of(motion, fine, times), times[1::2]
+        wrong = _changes(clocks, finer, middles) > _BETWEEN_POSES
         if not wrong.any():
             return motion
-        at = times[1::2][wrong.argmax()]
+        # Amplitudes jump before the frequency does: with parts that arrive after its jump.
+        jumps = [
+            old.frequency_change_to(new, middles) for old, new in zip(clocks, finer, strict=True)
+        ]
+        at = middles[np.max(jumps, axis=0).argmax()]
         # An error between two poses is felt in the intervals beside it.
         mesh = mesh.halved(np.convolve(wrong, np.ones(3), 'same') > 0.0)
         count = len(mesh.shares)

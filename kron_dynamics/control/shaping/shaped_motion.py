@@ -121,10 +121,14 @@ class ModeClock:
         parts = [(s, s.derivative(), warp) for s, warp in zip(shares, warps, strict=True)]
         return cls(frequency, clock, tuple(parts))
 
+    def frequency_change_to(self, other: ModeClock, times: FloatArray) -> FloatArray:
+        """Return the relative difference of the frequencies at times (K,), shape (K,)."""
+        change: FloatArray = np.abs(self.frequency(times) / other.frequency(times) - 1.0)
+        return change
+
     def change_to(self, other: ModeClock, times: FloatArray) -> FloatArray:
         """Return the larger of frequency difference, relative, and amplitude difference, (K,)."""
-        frequency = other.frequency(times)
-        changes = [np.abs(self.frequency(times) / frequency - 1.0)]
+        changes = [self.frequency_change_to(other, times)]
         for (share, _, _), (other_share, _, _) in zip(self.parts, other.parts, strict=True):
             changes.append(np.abs(share(times) - other_share(times)))
         return np.asarray(np.max(changes, axis=0))

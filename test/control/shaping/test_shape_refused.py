@@ -91,11 +91,6 @@ def test_number_of_modes_must_not_change():
         control.shape_trajectory(move(), lambda q: ([0.5] * (1 + (q[0] > 0.5)),) * 2)
 
 
-def test_modes_that_jump_are_refused():
-    with pytest.raises(TrajectoryError, match='jump along the motion'):
-        control.shape_trajectory(move(), lambda q: ([W if q[0] < 0.5 else 1.3 * W], [Z]))
-
-
 def test_kind_is_refused_even_with_nothing_to_shape():
     with pytest.raises(ParameterError, match='kind'):
         control.shape_trajectory(hold(GOAL), constant((W, Z)), 'none')
