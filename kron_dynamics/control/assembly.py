@@ -44,9 +44,10 @@ class ControlSettings(NamedTuple):
         period: time between states, for vibration damping and the fault action, s.
         state_timeout: time without joint states that is a fault, s.
         law: 'computed_torque', 'pd', or 'gravity' for hand guiding.
-        ki: integral gains, 1/s^3; None for none.
+        ki: integral gains, 1/s^3; None for none. The law 'gravity' has no gains.
         terms: model terms in the commands, and those that the drives add.
-        effort_lead: lead time of the reference efforts, s; 0 for none.
+        effort_lead: lead time of the reference efforts, s; 0 for none. Laws other than
+            'computed_torque' do not use it.
         guiding_damping: damping of the law 'gravity', 1/s; None for the lowest stable damping.
         guiding_speed: share of the velocity limits above which that law increases damping.
         guiding_friction: share of the friction that it compensates.

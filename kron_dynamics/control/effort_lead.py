@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kron_dynamics.arguments import real_number
 from kron_dynamics.control.law import JointReference
 from kron_dynamics.control.terms import EffortTerms, in_order
 from kron_dynamics.exceptions import ParameterError
@@ -39,8 +40,10 @@ class EffortLead:
             terms: model terms that the efforts contain; None for all.
 
         Raises:
+            ArgumentTypeError: lead is no number.
             ParameterError: lead cannot be used, or inertia or Coriolis terms are not commanded.
         """
+        lead = real_number(lead, 'effort_lead')
         if not 0.0 < lead < np.inf:
             raise ParameterError(f'effort_lead is {lead:g} s, expected more, or 0 for no lead')
         commanded = (EffortTerms() if terms is None else terms).commanded

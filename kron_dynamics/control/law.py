@@ -15,6 +15,22 @@ LAWS = ('computed_torque', 'pd', 'gravity')
 JointReference = tuple[FloatArray, FloatArray, FloatArray]
 
 
+def unused_settings(law: str, effort_lead: float, ki: FloatArray) -> str | None:
+    """Return which settings a control law does not use although they are set, or None.
+
+    Args:
+        law: one of `LAWS`.
+        effort_lead: s.
+        ki: integral gains, shape (n,), 1/s^3.
+    """
+    unused = []
+    if effort_lead and law != 'computed_torque':
+        unused.append(f'effort_lead is {effort_lead:g} s')
+    if law == 'gravity' and ki.any():
+        unused.append('gains.<joint>.ki are not all 0')
+    return f'{" and ".join(unused)}, which control_law {law!r} does not use' if unused else None
+
+
 class LawState:
     """Internal state of one run of a control law; empty for most laws."""
 

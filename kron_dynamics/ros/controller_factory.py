@@ -11,6 +11,7 @@ import numpy as np
 
 from kron_dynamics.control import ControlSettings, FaultAction, assembled_controller, fault_hold
 from kron_dynamics.control.gravity_hold import GravityHold
+from kron_dynamics.control.law import unused_settings
 from kron_dynamics.control.sampled_loop import check_decoupled
 from kron_dynamics.control.supervision.tolerances import (
     TrackingTolerances,
@@ -202,14 +203,14 @@ def check_loop(parameters: ParameterSet, robot: Robot, flexible: Robot) -> None:
             f'effort_lead is {lead:g} s, {lead / period:.3g} times state_period: a lead that is '
             f'too long is as wrong as a delay; is it in s?'
         )
-    if parameters.value('control_law') != 'computed_torque' or parameters.value(
-        'vibration_damping'
-    ):
-        return
-    joints = robot.joint_names
+    law, joints = parameters.value('control_law'), robot.joint_names
     kp, kd, ki = (
         parameters.per_joint(f'gains.{{joint}}.{gain}', joints) for gain in ('kp', 'kd', 'ki')
     )
+    if unused := unused_settings(law, lead, ki):
+        parameters.logger.warning(unused)
+    if law != 'computed_torque' or parameters.value('vibration_damping'):
+        return
     if (kp > 0.0).all() and (kd > 0.0).all():
         for warning in check_decoupled(kp, kd, ki, period, joints):
             parameters.logger.warning(warning)

@@ -12,6 +12,7 @@ from rclpy.impl.rcutils_logger import RcutilsLogger
 from trajectory_msgs.msg import JointTrajectory
 
 from kron_dynamics.control import PlannedReference, Reference
+from kron_dynamics.control.goal_monitor import GoalCode
 from kron_dynamics.control.tracking_controller import TrackingController
 from kron_dynamics.exceptions import KronDynamicsError, TrajectoryError
 from kron_dynamics.robot import Robot
@@ -65,7 +66,7 @@ class ReferenceInput:
 
     def clear(self) -> None:
         """Discard all references, for a new controller."""
-        self._refusal: str | None = None
+        self._refusal: KronDynamicsError | None = None
         self._waiting: _Request | None = None
         self._under_way: _Job | None = None
         self._followed: Sender | None = None
@@ -99,8 +100,11 @@ class ReferenceInput:
             self._under_way = None
 
     def values(self) -> dict[str, str]:
-        """Return why the last reference was refused, if it was, as texts."""
-        return {} if self._refusal is None else {'last refused reference': self._refusal}
+        """Return why the last reference was refused, if it was, as texts, with its goal code."""
+        if self._refusal is None:
+            return {}
+        code = GoalCode.of_refusal(self._refusal)
+        return {'last refused reference': str(self._refusal), 'code of this refusal': code.name}
 
     def receive(
         self,
@@ -311,7 +315,7 @@ class ReferenceInput:
         request.sender.accepted(reference, joints)
 
     def _refuse(self, request: _Request, error: KronDynamicsError) -> None:
-        self._refusal = str(error)
+        self._refusal = error
         request.sender.refused(error)
 
 

@@ -25,9 +25,7 @@ from kron_dynamics.control.goal_monitor import (
 from kron_dynamics.control.tracking_controller import TrackingController
 from kron_dynamics.control.turns import whole_turns
 from kron_dynamics.exceptions import (
-    JointNamesError,
     KronDynamicsError,
-    LateTrajectoryError,
     TrajectoryError,
 )
 from kron_dynamics.model.joint_kinds import endless
@@ -65,12 +63,7 @@ class _Goal:
         )
 
     def refused(self, error: KronDynamicsError) -> None:
-        code = GoalCode.INVALID_GOAL
-        if isinstance(error, JointNamesError):
-            code = GoalCode.INVALID_JOINTS
-        elif isinstance(error, LateTrajectoryError):
-            code = GoalCode.OLD_HEADER_TIMESTAMP
-        self._end(GoalOutcome(code, str(error)))
+        self._end(GoalOutcome(GoalCode.of_refusal(error), str(error)))
 
     def replaced(self, reason: str) -> None:
         # A goal that is still waiting moves nothing; what moves is the one that it has ended.

@@ -12,6 +12,7 @@ from sampled_runs import POSE, ROBOTS, machine
 from settings_of_controllers import settings
 
 from kron_dynamics.control import assembled_controller
+from kron_dynamics.control.law import unused_settings
 from kron_dynamics.exceptions import ParameterError
 
 pytestmark = pytest.mark.interpreted
@@ -49,6 +50,22 @@ def test_laws_that_do_not_know_the_links_neither_shape_nor_damp(assemble, law, a
         assemble(law=law, **asked)
     assert str(refusal.value) == (f'{words}, which needs control_law computed_torque, got {law!r}')
     assert assemble(law=law).law.follows_references == (law == 'pd')
+
+
+@pytest.mark.parametrize(
+    ('law', 'lead', 'ki', 'told'),
+    [
+        ('computed_torque', 0.02, 5.0, None),
+        ('pd', 0.0, 5.0, None),
+        ('pd', 0.02, 5.0, 'effort_lead is 0.02 s, which'),
+        ('gravity', 0.0, 0.0, None),
+        ('gravity', 0.0, 5.0, 'gains.<joint>.ki are not all 0, which'),
+        ('gravity', 0.02, 5.0, 'effort_lead is 0.02 s and gains.<joint>.ki are not all 0, which'),
+    ],
+)
+def test_settings_that_a_law_does_not_use_are_told(law, lead, ki, told):
+    expected = None if told is None else f'{told} control_law {law!r} does not use'
+    assert unused_settings(law, lead, np.array([0.0, ki])) == expected
 
 
 @pytest.mark.parametrize('law', ['computed_torque', 'pd'])

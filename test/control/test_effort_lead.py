@@ -16,7 +16,7 @@ from kron_dynamics.control import ControlSettings, assembled_controller
 from kron_dynamics.control.effort_lead import EffortLead
 from kron_dynamics.control.reference.stream import ReferenceStream
 from kron_dynamics.control.terms import TERMS, EffortTerms
-from kron_dynamics.exceptions import ParameterError
+from kron_dynamics.exceptions import ArgumentTypeError, ParameterError
 from kron_dynamics.simulation.plant import Plant
 
 # Bandwidth, Hz; time of a motion, s; its share of the velocity limits.
@@ -260,4 +260,10 @@ def test_laws_without_the_model_have_no_lead(law):
 @pytest.mark.parametrize('lead', [-0.1, 0.0, np.nan, np.inf])
 def test_a_lead_that_is_no_time_is_refused(lead):
     with pytest.raises(ParameterError, match='effort_lead is'):
+        EffortLead(machine('ur5'), lead)
+
+
+@pytest.mark.parametrize('lead', ['1', None, 1j])
+def test_a_lead_that_is_no_number_is_refused(lead):
+    with pytest.raises(ArgumentTypeError, match='effort_lead is'):
         EffortLead(machine('ur5'), lead)

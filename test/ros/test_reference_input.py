@@ -92,12 +92,16 @@ class Desk:
         q, qd, _ = self.controller.reference_at(self.time)
         return self.controller.update(q, qd, self.time, self.time)
 
-    def refer(self, goal=GOAL, duration=2.0):
+    def refer(self, goal=GOAL, duration=2.0, start=None):
         from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+        from kron_dynamics.ros.conversions import stamp_from
 
         point = JointTrajectoryPoint(positions=goal.tolist(), velocities=[0.0, 0.0])
         point.time_from_start.sec = int(duration)
         message = JointTrajectory(joint_names=self.robot.joint_names, points=[point])
+        if start is not None:
+            message.header.stamp = stamp_from(start)
         self.input.receive(message, self.controller, self.robot, self.time)
 
     def reference(self, after):
@@ -133,6 +137,18 @@ def test_a_newer_reference_replaces_one_that_is_being_shaped(desk):
     np.testing.assert_allclose(desk.reference(10.0), HELD + 0.2)
 
 
+@pytest.mark.parametrize(
+    ('start', 'code'), [(-1.0, 'OLD_HEADER_TIMESTAMP'), (9000.0, 'INVALID_GOAL')]
+)
+def test_diagnostics_have_the_code_of_a_refusal(desk, start, code):
+    desk.refer(start=desk.time + start)
+    assert desk.input.values()['code of this refusal'] == code
+    desk.refer()
+    desk.worker.finish()
+    desk.see()
+    assert desk.input.values() == {}
+
+
 @pytest.mark.parametrize('finished', ['before the fault', 'in the fault', 'after it', 'never'])
 @pytest.mark.parametrize('waiting', [False, True])
 def test_a_fault_drops_what_is_being_shaped(desk, finished, waiting):
@@ -144,7 +160,10 @@ def test_a_fault_drops_what_is_being_shaped(desk, finished, waiting):
         desk.worker.finish()
     desk.controller.latch.trip('stale', desk.time)
     desk.input.drop('a fault stopped the machine: stale')
-    assert desk.input.values() == {'last refused reference': 'a fault stopped the machine: stale'}
+    assert desk.input.values() == {
+        'last refused reference': 'a fault stopped the machine: stale',
+        'code of this refusal': 'INVALID_GOAL',
+    }
     if finished == 'in the fault':
         desk.worker.finish()
     desk.input.proceed(desk.controller)

@@ -323,6 +323,8 @@ class ReferenceFollower:
             start = max(start, self._stamp + lead)
         self._promote(start if self._stamp is None else self._stamp)
         present = self._followed()
+        if self._shaping is not None and not stop:
+            start = self._shaping.start_after(present, start)
         past = still_arriving([*self._past, present], start)
 
         def finish() -> Reference:

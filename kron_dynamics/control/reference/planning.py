@@ -76,6 +76,29 @@ class ReferenceShaping(NamedTuple):
     kind: str
     modes_of: ModesOf
 
+    def start_after(self, present: Reference, start: float) -> float:
+        """Return the start of a reference that replaces the present one, s.
+
+        Nothing of an unshaped stop arrives later, so that only its end can be shaped onwards from.
+
+        Args:
+            present: the reference that it continues.
+            start: the start asked for, on the states' clock, s.
+
+        Raises:
+            TrajectoryError: the present reference is an unshaped stop that ends too long after it.
+        """
+        if present.shaped or not present.followed.sample(start - present.start)[1].any():
+            return start
+        late = present.end - start
+        if late > _LATEST_START:
+            raise TrajectoryError(
+                f'the machine is in a stop that is not shaped, which ends {late:.3g} s after the '
+                f'start of the reference, expected at most {_LATEST_START:g} s: it is shaped from '
+                'rest'
+            )
+        return present.end
+
     def shaped(
         self, start: float, asked: Trajectory, past: list[Reference], present: Reference
     ) -> Trajectory:

@@ -10,6 +10,7 @@ import numpy as np
 
 from kron_dynamics.control.per_joint import reorder
 from kron_dynamics.control.reference.trajectory import Trajectory
+from kron_dynamics.control.reference.waypoints import numbers
 from kron_dynamics.exceptions import TrajectoryError
 from kron_dynamics.messages import listed
 from kron_dynamics.typing import ArrayLike, BoolArray, FloatArray, IndexArray
@@ -79,7 +80,7 @@ def widened(
     def wide(rows: ArrayLike | None, standing: FloatArray) -> FloatArray | None:
         if rows is None:
             return None
-        rows = np.asarray(rows, np.float64)
+        rows = numbers('points', rows)
         if rows.ndim != 2 or rows.shape[1] != len(joints):
             raise TrajectoryError(
                 f'points have shape {rows.shape}, expected (K, {len(joints)}) for that many joints'

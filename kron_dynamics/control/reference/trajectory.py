@@ -18,7 +18,7 @@ from kron_dynamics.control.reference.polynomials import (
     quintic_pieces,
     shifted,
 )
-from kron_dynamics.control.reference.waypoints import Waypoints
+from kron_dynamics.control.reference.waypoints import Waypoints, checked_tolerance
 from kron_dynamics.exceptions import NonFiniteError, TrajectoryError
 from kron_dynamics.typing import ArrayLike, BoolArray, FloatArray
 
@@ -99,17 +99,14 @@ class Trajectory:
                 (n,) or one for all, in rad or m, and per s.
 
         Raises:
-            TrajectoryError: a shape, a number, the times, a name, the last velocity or the
-                agreement with start is wrong; the message names the joint.
+            TrajectoryError: a shape, a number, the times, a name, the last velocity, the
+                agreement with start or its tolerance is wrong; the message names the joint.
         """
         points = Waypoints.checked(joint_names, times, positions, velocities, accelerations)
         if start is not None:
-            shape = points.positions[0].shape
-            turning, tolerance = (
-                np.broadcast_to(np.asarray(values, np.float64), shape)
-                for values in (continuous, start_tolerance)
-            )
-            points = points.begun_at(start, turning, tolerance)
+            count = len(points.joint_names)
+            turning = np.broadcast_to(np.asarray(continuous, np.float64), (count,))
+            points = points.begun_at(start, turning, checked_tolerance(start_tolerance, count))
         elif points.times[0] > 0.0 and points.velocities is not None:
             if np.any(points.velocities[0]):
                 raise TrajectoryError(

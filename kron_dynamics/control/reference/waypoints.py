@@ -9,13 +9,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kron_dynamics.arguments import real_array
 from kron_dynamics.control.per_joint import repeated_names
 from kron_dynamics.control.reference.polynomials import (
     cubic_pieces,
     quintic_pieces,
     spline_velocities,
 )
-from kron_dynamics.exceptions import TrajectoryError
+from kron_dynamics.exceptions import KronDynamicsError, TrajectoryError
 from kron_dynamics.typing import ArrayLike, FloatArray
 
 # Speed that counts as rest, rad/s or m/s: rounding of a single-precision planner.
@@ -236,9 +237,27 @@ def numbers(label: str, values: ArrayLike) -> FloatArray:
     """Return a copy of values as an array of the same shape.
 
     Raises:
-        TrajectoryError: they are no numbers; the message has the label.
+        TrajectoryError: they are no real numbers, see `real_array`; the message has the label.
     """
     try:
-        return np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        return real_array(values, label).copy()
+    except KronDynamicsError as error:
         raise TrajectoryError(f'{label} is not an array of numbers: {error}') from error
+
+
+def checked_tolerance(tolerance: ArrayLike, count: int) -> FloatArray:
+    """Return tolerances of a start, one for all of n joints or one for each, as (n,).
+
+    Raises:
+        TrajectoryError: one is no number, NaN or negative, or they are neither one nor n.
+    """
+    given = numbers('start_tolerance', tolerance)
+    if given.shape not in ((), (count,)):
+        raise TrajectoryError(
+            f'start_tolerance has shape {given.shape}, expected ({count},) or one number'
+        )
+    if not np.all(given >= 0.0):
+        raise TrajectoryError(
+            f'start_tolerance is {given.tolist()}, expected numbers of at least 0'
+        )
+    return np.broadcast_to(given, (count,))

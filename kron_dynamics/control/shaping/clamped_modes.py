@@ -45,7 +45,7 @@ class ClampedJointModes:
         Raises:
             ModelError: at this pose the links are unstable under their weight.
         """
-        modes = self._modes(q)
+        (modes,) = self._modes(np.asarray(q)[np.newaxis])
         return np.sqrt(modes.squares), modes.damping_ratios
 
     def along(
@@ -64,23 +64,31 @@ class ClampedJointModes:
         Raises:
             ModelError: at a pose the links are unstable under their weight.
         """
-        return tracked_modes([self._modes(q) for q in poses], times, shares)
+        return tracked_modes(self._modes(poses), times, shares)
 
-    def _modes(self, q: FloatArray) -> Vibrations:
-        """The modes at a pose, by ascending frequency."""
+    def _modes(self, poses: FloatArray) -> list[Vibrations]:
+        """The modes at each of the poses, (K, n_j), by ascending frequency."""
+        modal = self._modal
         motion = np.zeros((3, self._robot.n))
-        motion[0, : self._modal.start] = q
-        terms = self._robot.linearization(*motion)
-        M, K = (
-            matrix[self._modal, self._modal]
-            for matrix in (terms.mass_matrix, terms.stiffness_matrix)
-        )
+        matrices = []
+        for q in poses:
+            motion[0, : modal.start] = q
+            terms = self._robot.linearization(*motion)
+            matrices.append(
+                (terms.mass_matrix[modal, modal], terms.stiffness_matrix[modal, modal])
+            )
+        M, K = np.swapaxes(np.array(matrices), 0, 1)
         # Coordinates in which the mass matrix is the identity.
         basis = np.linalg.inv(np.linalg.cholesky(M))
-        squares, shapes = np.linalg.eigh(basis @ ((K + K.T) / 2.0) @ basis.T)
-        if not squares[0] > 0.0:
-            raise ModelError(
-                f"the flexible links of '{self._robot.model.name}' give way at q = "
-                f'{np.asarray(q).tolist()}: they have no frequency'
-            )
-        return Vibrations(M, np.diag(self._damping), squares, basis.T @ shapes)
+        even = (K + np.swapaxes(K, 1, 2)) / 2.0
+        squares, shapes = np.linalg.eigh(basis @ even @ np.swapaxes(basis, 1, 2))
+        for q, lowest in zip(poses, squares[:, 0], strict=True):
+            if not lowest > 0.0:
+                raise ModelError(
+                    f"the flexible links of '{self._robot.model.name}' give way at q = "
+                    f'{np.asarray(q).tolist()}: they have no frequency'
+                )
+        shapes = np.swapaxes(basis, 1, 2) @ shapes
+        damping = np.diag(self._damping)
+        rows = zip(M, squares, shapes, strict=True)
+        return [Vibrations(mass, damping, square, shape) for mass, square, shape in rows]

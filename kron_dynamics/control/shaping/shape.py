@@ -4,17 +4,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from kron_dynamics.arguments import real_array
 from kron_dynamics.control.reference.trajectory import Trajectory
 from kron_dynamics.control.shaping.clamped_modes import ClampedJointModes
 from kron_dynamics.control.shaping.pose_mesh import PoseMesh
 from kron_dynamics.control.shaping.reference_rates import ReferenceRates
 from kron_dynamics.control.shaping.shaped_motion import ModeClock, ShapedMotion
 from kron_dynamics.control.shaping.shapers import check_mode, impulses
-from kron_dynamics.exceptions import ShapeError, TrajectoryError
+from kron_dynamics.exceptions import ArgumentTypeError, ShapeError, TrajectoryError
+from kron_dynamics.messages import shown
 from kron_dynamics.typing import ArrayLike, FloatArray
 
 ModesOf = Callable[[FloatArray], tuple[ArrayLike, ArrayLike]]
@@ -92,13 +94,16 @@ def shape_trajectory(
     Raises:
         TrajectoryError: r starts in motion and the past does not reach back far enough, the
             velocity steps, start is too far off, or the modes change too fast along the motion.
+        ArgumentTypeError: numbers, modes_of or what it gives are none.
         ParameterError: the kind is unknown, or a mode is out of its range.
         NonFiniteError: a mode is NaN or infinite.
-        ShapeError: modes_of gives arrays of wrong shapes.
+        ShapeError: modes_of gives arrays of wrong shapes, or start has one.
     """
     from scipy.interpolate import BPoly  # takes long to import
 
     impulses(kind, 0.0, tolerated_vibration)
+    if not callable(modes_of):
+        raise ArgumentTypeError(f'modes_of is {shown(modes_of)}, expected a function of a pose')
     segments = [*past, (0.0, trajectory)]
     reference = ReferenceRates.of(segments)
     if reference.resting:
@@ -178,10 +183,15 @@ def _shaped(
             )
         fine = mesh.halved()
         times = fine.times(motion.end)
-        wrong = _changes(clocks, clocks_of(motion, fine, times), times[1::2]) > _BETWEEN_POSES
+        finer, middles = clocks_of(motion, fine, times), times[1::2]
+        wrong = _changes(clocks, finer, middles) > _BETWEEN_POSES
         if not wrong.any():
             return motion
-        at = times[1::2][wrong.argmax()]
+        # Amplitudes jump before the frequency does: with parts that arrive after its jump.
+        jumps = [
+            old.frequency_change_to(new, middles) for old, new in zip(clocks, finer, strict=True)
+        ]
+        at = middles[np.max(jumps, axis=0).argmax()]
         # An error between two poses is felt in the intervals beside it.
         mesh = mesh.halved(np.convolve(wrong, np.ones(3), 'same') > 0.0)
         count = len(mesh.shares)
@@ -203,7 +213,7 @@ def _start_mismatch(
 ) -> FloatArray:
     """Difference of start from the first state of a motion, shape (3, n), after a check."""
     found = np.array([values[0] for values in motion])
-    given = np.array([np.asarray(values, dtype=np.float64) for values in start])
+    given = real_array(start, 'start')
     if given.shape != found.shape:
         raise ShapeError(f'start has shape {given.shape}, expected {found.shape}')
     gap: FloatArray = given - found
@@ -231,22 +241,36 @@ def _modes_at(
     modes_of: ModesOf, poses: FloatArray, times: FloatArray, mesh: PoseMesh
 ) -> tuple[FloatArray, FloatArray]:
     """Frequencies and damping ratios, each (K, m), at the poses (K, n) of a mesh."""
-    given: Iterable[tuple[ArrayLike, ArrayLike]]
     if isinstance(modes_of, ClampedJointModes):
-        given = zip(*modes_of.along(poses, times, mesh.shares), strict=True)
+        frequencies, ratios = modes_of.along(poses, times, mesh.shares)
     else:
-        given = map(modes_of, poses.copy())
+        frequencies, ratios = _given_modes(modes_of, poses)
+    usable = (0.0 < frequencies) & (frequencies < np.inf) & (0.0 <= ratios) & (ratios < 1.0)
+    for k, mode in np.argwhere(~usable):
+        where = f' for mode {mode} at {times[k]:.4g} s, q = {poses[k].tolist()}'
+        check_mode(frequencies[k, mode], ratios[k, mode], where)
+    return frequencies, ratios
+
+
+def _given_modes(modes_of: ModesOf, poses: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Frequencies and damping ratios, each (K, m), of a function at the poses (K, n)."""
     found: list[tuple[FloatArray, FloatArray]] = []
-    for modes, q, t in zip(given, poses, times, strict=True):
-        w, z = (np.array(values, dtype=np.float64) for values in modes)
+    for q in poses:
+        given = modes_of(q.copy())
+        try:
+            frequency, ratio = given
+        except (TypeError, ValueError):
+            raise ShapeError(
+                f'modes_of gives {shown(given)} at q = {q.tolist()}, expected frequencies and '
+                'damping ratios'
+            ) from None
+        w, z = real_array(frequency, 'frequency'), real_array(ratio, 'damping_ratio')
         expected = found[0][0].shape if found else w.shape
         if w.shape != expected or z.shape != expected or w.ndim != 1 or not w.size:
             raise ShapeError(
                 f'modes_of gives frequencies of shape {w.shape} and damping ratios of shape '
                 f'{z.shape} at q = {q.tolist()}, expected (m,) both, the same m at every pose'
             )
-        for mode, (frequency, ratio) in enumerate(zip(w, z, strict=True)):
-            check_mode(frequency, ratio, f' for mode {mode} at {t:.4g} s, q = {q.tolist()}')
-        found.append((w, z))
+        found.append((w.copy(), z.copy()))
     frequencies, ratios = zip(*found, strict=True)
     return np.array(frequencies), np.array(ratios)

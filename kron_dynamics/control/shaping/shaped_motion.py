@@ -10,6 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kron_dynamics.control.reference.polynomials import (
+    cubic_pieces,
+    derivative_of,
+    quintic_pieces,
+)
 from kron_dynamics.control.shaping.reference_rates import ReferenceRates
 from kron_dynamics.control.shaping.shapers import damped, impulses
 from kron_dynamics.exceptions import TrajectoryError
@@ -116,10 +121,14 @@ class ModeClock:
         parts = [(s, s.derivative(), warp) for s, warp in zip(shares, warps, strict=True)]
         return cls(frequency, clock, tuple(parts))
 
+    def frequency_change_to(self, other: ModeClock, times: FloatArray) -> FloatArray:
+        """Return the relative difference of the frequencies at times (K,), shape (K,)."""
+        change: FloatArray = np.abs(self.frequency(times) / other.frequency(times) - 1.0)
+        return change
+
     def change_to(self, other: ModeClock, times: FloatArray) -> FloatArray:
         """Return the larger of frequency difference, relative, and amplitude difference, (K,)."""
-        frequency = other.frequency(times)
-        changes = [np.abs(self.frequency(times) / frequency - 1.0)]
+        changes = [self.frequency_change_to(other, times)]
         for (share, _, _), (other_share, _, _) in zip(self.parts, other.parts, strict=True):
             changes.append(np.abs(share(times) - other_share(times)))
         return np.asarray(np.max(changes, axis=0))
@@ -191,8 +200,6 @@ class ShapedMotion:
         Raises:
             TrajectoryError: the error remains too large after all refinements.
         """
-        from scipy.interpolate import BPoly, CubicHermiteSpline  # takes long to import
-
         end = self.end
         fastest = max(float(clock.frequency(clock.frequency.x).max()) for clock in self._clocks)
         knots = self.arrivals(self._reference.knots)
@@ -202,17 +209,15 @@ class ShapedMotion:
         knots = np.append(knots[apart], end)
         for _ in range(_MOST_HALVINGS):
             q, (qd, qdd) = self.displacements(knots), self.rates(knots)
-            polynomial = (
-                BPoly.from_derivatives(knots, np.stack((q, qd, qdd), axis=1))
-                if self._reference.smooth
-                else CubicHermiteSpline(knots, q, qd)
-            )
-            t = knots[:-1, np.newaxis] + np.diff(knots)[:, np.newaxis] * [0.25, 0.5, 0.75]
-            exact = self.rates(t.ravel())[0]
-            error = np.abs(polynomial.derivative()(t.ravel()) - exact)
-            allowed = velocity_error * np.abs(exact).max(axis=0) + _NO_VELOCITY
-            wrong = np.any(error > allowed, axis=1)
-            wrong = wrong.reshape(t.shape).any(axis=1)
+            late = np.diff(knots)[:, np.newaxis] * [0.25, 0.5, 0.75]
+            t = knots[:-1, np.newaxis] + late
+            exact = self.rates(t.ravel())[0].reshape(*t.shape, -1)
+            rates = _velocities(knots, q, qd, qdd if self._reference.smooth else None)
+            found = np.zeros_like(exact)
+            for coefficient in rates[::-1, :, np.newaxis]:
+                found = found * late[..., np.newaxis] + coefficient
+            allowed = velocity_error * np.abs(exact).max(axis=(0, 1)) + _NO_VELOCITY
+            wrong = np.any(np.abs(found - exact) > allowed, axis=(1, 2))
             if not wrong.any():
                 return knots, q, qd, qdd
             knots = np.sort(np.concatenate((knots, t[wrong, 1])))
@@ -220,6 +225,17 @@ class ShapedMotion:
             f'the shaped motion cannot be interpolated with {len(knots)} points: the modes change '
             'too fast along the trajectory'
         )
+
+
+def _velocities(
+    knots: FloatArray, q: FloatArray, qd: FloatArray, qdd: FloatArray | None
+) -> FloatArray:
+    """Velocity of the pieces through states, (K, n) each, as coefficients (order, K - 1, n)."""
+    sizes = np.diff(knots)
+    if qdd is None:
+        return derivative_of(cubic_pieces(sizes, (q[:-1], qd[:-1]), (q[1:], qd[1:])))
+    begin, end = (q[:-1], qd[:-1], qdd[:-1]), (q[1:], qd[1:], qdd[1:])
+    return derivative_of(quintic_pieces(sizes, begin, end))
 
 
 def _spline_held_at_ends(times: FloatArray, values: FloatArray) -> PPoly:

@@ -22,6 +22,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from kron_dynamics.arguments import real_array, real_number
 from kron_dynamics.exceptions import NonFiniteError, ParameterError
 from kron_dynamics.typing import ArrayLike, FloatArray
 
@@ -67,9 +68,12 @@ def shaper(
             0.15.
 
     Raises:
+        ArgumentTypeError: an argument is no number.
         ParameterError: the kind is unknown, or a number is out of its range.
         NonFiniteError: a number is NaN or infinite.
     """
+    frequency = real_number(frequency, 'frequency')
+    damping_ratio = real_number(damping_ratio, 'damping_ratio')
     check_mode(frequency, damping_ratio)
     amplitudes, phases = impulses(kind, damping_ratio, tolerated_vibration)
     return Shaper(amplitudes.copy(), phases / damped(frequency, damping_ratio))
@@ -107,10 +111,12 @@ def residual_vibration(shaper: Shaper, frequency: ArrayLike, damping_ratio: floa
         Shape of frequency, unit 1.
 
     Raises:
+        ArgumentTypeError: one of them is no number.
         ParameterError: a frequency or the damping ratio is out of its range.
         NonFiniteError: one of them is NaN or infinite.
     """
-    w = np.asarray(frequency, dtype=np.float64)
+    w = real_array(frequency, 'frequency')
+    damping_ratio = real_number(damping_ratio, 'damping_ratio')
     for value in w.flat:
         check_mode(value, damping_ratio)
     rate = w * complex(damping_ratio, np.sqrt(1.0 - damping_ratio**2))
@@ -147,18 +153,25 @@ def damped(frequency: float, damping_ratio: float) -> float:
     return float(frequency * np.sqrt(1.0 - damping_ratio**2))
 
 
-@lru_cache(maxsize=4096)
 def impulses(
     kind: str, damping_ratio: float, tolerated_vibration: float
 ) -> tuple[FloatArray, FloatArray]:
     """Return a shaper independent of the frequency: amplitudes (p,) and phases wd t_i (p,), rad.
 
     Raises:
+        ArgumentTypeError: the tolerated vibration is no number.
         ParameterError: the kind is unknown, or 'ei' has no solution for these numbers.
         NonFiniteError: the tolerated vibration is NaN or infinite.
     """
     if kind not in KINDS:
         raise ParameterError(f'kind is {kind!r}, expected one of {", ".join(map(repr, KINDS))}')
+    return _impulses(kind, damping_ratio, real_number(tolerated_vibration, 'tolerated_vibration'))
+
+
+@lru_cache(maxsize=4096)
+def _impulses(
+    kind: str, damping_ratio: float, tolerated_vibration: float
+) -> tuple[FloatArray, FloatArray]:
     K = float(np.exp(-np.pi * damping_ratio / np.sqrt(1.0 - damping_ratio**2)))
     if kind == 'zv':
         weights, phases = np.array([1.0, K]), np.array([0.0, np.pi])

@@ -21,6 +21,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from kron_dynamics.control.goal_monitor import GoalCode
 from kron_dynamics.demo import Motion
 from kron_dynamics.demo.scenarios import SETTLE, Setting
 from kron_dynamics.exceptions import KronDynamicsError
@@ -33,7 +34,7 @@ from kron_dynamics.typing import FloatArray
 
 # Simulated time between sending a reference and its start, for shaping it, s. On a busy computer
 # nodes may run further ahead of this process and refuse a start in the past: then it is later.
-_DELAY, _LONGEST_DELAY, _LATE = 5.0, 80.0, 'in the past'
+_DELAY, _LONGEST_DELAY = 5.0, 80.0
 _START_TIMEOUT = 180.0  # wall time, s; kernels may have to be compiled
 # Longest wall time without a joint state, s. In lockstep simulated time waits for the answer to
 # each state, so a shorter silence only means that the computer is busy.
@@ -75,6 +76,7 @@ class DemoRun:
         self._heard = time.monotonic()
         self._active = False
         self._fault: str | None = None
+        self._late = False
         self._processes: list[NodeProcess] = []
         self._entities = [
             node.create_subscription(
@@ -194,7 +196,7 @@ class DemoRun:
                 raise DemoError(f'no joint states of {self.name} for {_SILENCE_TIMEOUT:g} s')
             if self._fault is None or (self._fault == refused and self._now() < start):
                 continue
-            if _LATE not in self._fault or delay >= _LONGEST_DELAY:
+            if not self._late or delay >= _LONGEST_DELAY:
                 raise DemoError(f'dynamics_node ({self.name}) reports: {self._fault}')
             refused, delay = self._fault, 4.0 * delay
             start = self._send(motion, delay)
@@ -259,6 +261,8 @@ class DemoRun:
                 values = {item.key: item.value for item in status.values}
                 refused = values.get('last refused reference')
                 self._fault = None if healthy and refused is None else refused or status.message
+                code = values.get('code of this refusal')
+                self._late = code == GoalCode.OLD_HEADER_TIMESTAMP.name
                 self._active = healthy
 
 

@@ -186,6 +186,40 @@ def test_a_stop_that_cannot_be_shaped_is_that_of_what_is_followed(make):
     np.testing.assert_allclose(follower.sample(40.0)[0], HELD, atol=1e-9)
 
 
+def test_a_reference_during_an_unshaped_stop_is_shaped_from_its_end(make):
+    """It was refused as one that starts in motion without its past."""
+    follower = make(ReferenceShaping('zv', lambda q: MODES), acceleration=np.array([0.2, 0.3]))
+    move(follower)
+    answered(follower, 11.0)
+    stop = go(follower, follower.plan_stop(lead=0.1, shaped=False))
+    assert stop.end > 11.7
+    answered(follower, 11.1)
+    end = stop.followed.final_position
+    with pytest.raises(TrajectoryError, match=r'stop that is not shaped, which ends 0\.[67]'):
+        move(follower, start=stop.end - 0.62)
+    first = end - 0.02  # the machine is there at the start asked for, or was
+    times, points, rates = [0.0, 2.0], [first, HELD], np.zeros((2, 2))
+    planned = follower.plan(times, points, rates, None, start_time=stop.end - 0.4)
+    new = go(follower, planned)
+    assert new.start == stop.end
+    np.testing.assert_allclose(follower.sample(stop.end - 1e-6)[0], end, atol=1e-6)
+    alone = make(ReferenceShaping('zv', lambda q: MODES))
+    alone.hold(end)
+    alone.answered(10.0)
+    same = move(alone, HELD)
+    for late in np.linspace(0.0, same.followed.duration, 9):
+        for got, expected in zip(
+            follower.sample(stop.end + late), alone.sample(10.0 + late), strict=True
+        ):
+            np.testing.assert_allclose(got, expected, atol=1e-6)
+
+
+def test_a_rest_is_no_stop_to_wait_for(make):
+    follower = make(ReferenceShaping('zv', lambda q: MODES))
+    move(follower, HELD, duration=5.0)
+    assert move(follower, start=11.0).start == 11.0
+
+
 @pytest.mark.parametrize('shaped', [False, True])
 @pytest.mark.parametrize('side', [1.0, -1.0])
 @pytest.mark.parametrize('behind', [1e-4, 0.05])

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from kron_dynamics.control import Trajectory
+from kron_dynamics.control.reference.some_joints import trajectory_from
 from kron_dynamics.exceptions import TrajectoryError
 
 NAMES = ('travel', 'slew')
@@ -64,6 +65,32 @@ def test_start_tolerance_is_the_callers():
         NAMES, [0.0, 2.0], POSITIONS, VELOCITIES, start=start, start_tolerance=0.2
     )
     np.testing.assert_allclose(trajectory.sample(0.0)[0], [0.5, 0.6])
+
+
+@pytest.mark.parametrize(
+    'tolerance', [np.nan, [0.1, np.nan], -1.0, [0.1, 0.1, 0.1], '1', 1j, None, [[0.1, 0.1]]]
+)
+def test_start_tolerance_that_is_none_is_refused(tolerance):
+    """With NaN any start was accepted."""
+    start, points = (np.zeros(2), np.zeros(2), np.zeros(2)), [[5.0, 0.0], [1.0, 0.0]]
+    with pytest.raises(TrajectoryError, match='start_tolerance'):
+        Trajectory.from_points(
+            ('a', 'b'), [0.0, 1.0], points, start=start, start_tolerance=tolerance
+        )
+
+
+@pytest.mark.parametrize('joints', [None, np.array([0, 1])])
+@pytest.mark.parametrize('wrong', [np.array([[1j, 0.0]]), [['1', '0']], [[True, False]], 'abc'])
+@pytest.mark.parametrize('argument', [0, 1, 2])
+def test_points_that_are_no_real_numbers_are_refused(argument, wrong, joints):
+    """Imaginary parts were dropped, and texts read."""
+    points = [[[1.0, 0.0]], [[0.0, 0.0]], [[0.0, 0.0]]]
+    points[argument] = wrong
+    start, mask = (np.zeros(2), np.zeros(2), np.zeros(2)), np.zeros(2, bool)
+    with pytest.raises(TrajectoryError, match='expected real numbers'):
+        trajectory_from(
+            start, ('a', 'b'), [1.0], points, joints, continuous=mask, start_tolerance=np.ones(2)
+        )
 
 
 def test_hold_cannot_begin_in_motion():

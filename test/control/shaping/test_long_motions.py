@@ -4,11 +4,14 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
-from shaping_motions import NAMES, W, Z, move
+from shaping_motions import NAMES, W, Z, constant, move
 
 import kron_dynamics.control as control
+from kron_dynamics.control.shaping import shape
 from kron_dynamics.exceptions import TrajectoryError
 
 
@@ -39,7 +42,7 @@ def test_last_of_many_moves_is_shaped_as_if_it_were_alone():
     assert whole.duration == pytest.approx(6.0 * 63 + part.duration, abs=1e-4)
 
 
-@pytest.mark.parametrize('wait', [600.0, 1900.0])
+@pytest.mark.parametrize('wait', [600.0, 7200.0, 40000.0])
 def test_short_move_amid_long_rests_is_shaped_as_if_it_were_alone(wait):
     slews = [0.0, 1.0, 1.0, 0.0]
     times = np.array([0.0, 2.0, 6.0, 8.0])
@@ -50,9 +53,38 @@ def test_short_move_amid_long_rests_is_shaped_as_if_it_were_alone(wait):
     assert_same(whole, part, wait)
 
 
-def test_jump_of_the_modes_is_refused_with_a_time():
-    with pytest.raises(TrajectoryError, match=r'jump along the motion at \d\.\d+ s'):
-        control.shape_trajectory(move(), lambda q: ([W if q[0] < 0.5 else 1.01 * W], [Z]))
+def test_a_quick_piece_between_slow_ones_is_shaped():
+    """All pieces move, and the modes change in each."""
+    whole = control.shape_trajectory(
+        through([0.0, 9000.0, 9000.5, 15000.5], [0.0, 0.5, 1.0, 1.5]), modes
+    )
+    half = np.pi / (modes([1.5, 0.0])[0][0] * np.sqrt(1.0 - Z**2))
+    assert whole.duration == pytest.approx(15000.5 + half, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ('ratio', 'damping'), [(1.01, Z), (1.0, 0.1)], ids=['frequency', 'damping']
+)
+def test_jump_of_the_modes_is_refused_with_its_time(ratio, damping):
+    """It was the time half a period before, whose increments arrive in part after the jump."""
+    shaped = control.shape_trajectory(move(), constant((W, Z)))
+    times = np.linspace(0.0, shaped.duration, 5001)
+    crossing = times[shaped.samples(times)[0][:, 0] > 0.5][0]
+    with pytest.raises(TrajectoryError, match=r'jump along the motion at \d\.\d+ s') as refusal:
+        control.shape_trajectory(
+            move(), lambda q: ([W], [Z]) if q[0] < 0.5 else ([ratio * W], [damping])
+        )
+    told = float(re.search(r'at ([\d.]+) s', str(refusal.value))[1])
+    assert told == pytest.approx(crossing, abs=0.01)
+
+
+def test_modes_that_take_too_many_poses_do_not_jump(monkeypatch):
+    monkeypatch.setattr(shape, '_MOST_POSES', 100)
+    times = 6.0 * np.arange(9)
+    with pytest.raises(
+        TrajectoryError, match=r'not resolved with 100 poses over 48\.[56]\d* s: split'
+    ):
+        control.shape_trajectory(through(times, np.arange(9) % 2), modes)
 
 
 def test_modes_that_change_too_fast_to_converge_do_not_jump():

@@ -101,6 +101,11 @@ def test_a_lead_of_many_periods_is_doubted(bench):
     assert 'effort_lead is 0.9 s, 45 times state_period' in bench.process.output
 
 
+def test_settings_that_the_law_does_not_use_are_told(bench):
+    bench.prepare(q=HELD, control_law='pd', effort_lead=0.01)
+    assert "effort_lead is 0.01 s, which control_law 'pd' does not use" in bench.process.output
+
+
 def test_commands_have_the_models_order_and_the_states_stamp(bench, assert_close):
     bench.prepare(q=HELD)
     bench.command()
