@@ -27,6 +27,7 @@ from kron_dynamics.exceptions import ArgumentTypeError, ShapeError
 from kron_dynamics.messages import shown
 from kron_dynamics.scalar_arguments import (
     at_least,
+    factors,
     function_of_numbers,
     in_blocks,
     matrix,
@@ -38,7 +39,7 @@ from kron_dynamics.typing import ArrayLike, FloatArray, IntArray, ScalarArray
 
 def cross(a: ScalarArray, b: ScalarArray) -> ScalarArray:
     """Return the cross product a x b of two 3-vectors, shape (3,)."""
-    a, b = vector(a, 'a', 3), vector(b, 'b', 3)
+    a, b = factors(vector(a, 'a', 3), vector(b, 'b', 3), terms=2)
     return np.array(
         [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
     )
@@ -92,7 +93,7 @@ def kronecker(A: ScalarArray, B: ScalarArray) -> ScalarArray:
 
     Vectors count as columns; two vectors give a vector.
     """
-    A, B = _factor(A, 'A'), _factor(B, 'B')
+    A, B = factors(_factor(A, 'A'), _factor(B, 'B'))
     if A.ndim == 1 and B.ndim == 1:
         return np.outer(A, B).reshape(-1)
     A, B = (X.reshape(-1, 1) if X.ndim == 1 else X for X in (A, B))
@@ -180,6 +181,7 @@ def contract(A: ScalarArray, x: ScalarArray, y: ScalarArray) -> ScalarArray:
     """
     x, y = vector(x, 'x'), vector(y, 'y')
     A = matrix(A, 'A', columns=len(x) * len(y))
+    A, x, y = factors(A, x, y, terms=len(x) * len(y))
     return A.reshape(A.shape[0], len(x), len(y)) @ y @ x
 
 
@@ -191,7 +193,7 @@ def contract_last(A: ScalarArray, x: ScalarArray) -> ScalarArray:
         x: shape (n,).
     """
     x = vector(x, 'x')
-    A = in_blocks(A, 'A', len(x))
+    A, x = factors(in_blocks(A, 'A', len(x)), x, terms=len(x))
     return A.reshape(A.shape[0], -1, len(x)) @ x
 
 

@@ -34,6 +34,7 @@ from kron_dynamics.kronecker import contract_last, khang_derivative, khang_deriv
 from kron_dynamics.messages import shown
 from kron_dynamics.scalar_arguments import (
     at_least,
+    factors,
     function_of_numbers,
     in_blocks,
     matrix,
@@ -295,7 +296,11 @@ class LinearizedProduct(NamedTuple):
         """
         dx = vector(dx, 'dx', self.by_x.shape[1])
         dy = vector(dy, 'dy', self.by_y.shape[1])
-        return np.asarray(self.value + self.by_x @ dx + self.by_y @ dy)
+        # Half of the range for the value, and a quarter for each product.
+        (value,) = factors(self.value, terms=2)
+        by_x, dx = factors(self.by_x, dx, terms=4 * len(dx))
+        by_y, dy = factors(self.by_y, dy, terms=4 * len(dy))
+        return np.asarray(value + by_x @ dx + by_y @ dy)
 
 
 def linearized_product(
@@ -322,6 +327,7 @@ def linearized_product(
     by_y = A
     if A_y is not None:
         by_y = A + _contract_first(matrix(A_y, 'A_y', columns=len(y) ** 2), y, len(A), 'A_y')
+    A, y = factors(A, y, terms=2 * len(y))  # twice: by_y is a sum
     return LinearizedProduct(A @ y, _contract_first(A_x, y, len(A), 'A_x'), by_y)
 
 
@@ -330,6 +336,7 @@ def _contract_first(A_x: ArrayLike, y: ScalarArray, rows: int, name: str) -> Sca
     A_x = scalars(A_x, name)
     if A_x.ndim != 2 or len(A_x) != rows or A_x.shape[1] % len(y):
         raise ShapeError(f'{name} has shape {A_x.shape}, expected ({rows}, {len(y)}*n)')
+    A_x, y = factors(A_x, y, terms=2 * len(y))
     return np.asarray(A_x.reshape(rows, len(y), -1).transpose(0, 2, 1) @ y)
 
 

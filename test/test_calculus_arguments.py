@@ -176,6 +176,35 @@ def test_whole_numbers_do_not_wrap_around(kind: Any) -> None:
     assert not exact.item().atoms(sympy.Float)
 
 
+@pytest.mark.parametrize('largest', [2**31, 2**40, 2**62, -(2**63)])
+def test_products_of_large_whole_numbers_are_those_of_floats(largest: int) -> None:
+    row = np.array([[largest, largest // 3, largest // 5]])
+
+    def results(A: Any) -> list[Any]:
+        x, H = A[0], np.tile(A, (2, 3))
+        products = [kronecker.cross(x, x[::-1]), kronecker.kronecker(x, x)]
+        contracted = [kronecker.contract(H, x, x), kronecker.contract_last(H, x)]
+        product = taylor.linearized_product(H[:, :3], H, x, H)
+        of_x = [
+            product.value,
+            product.by_x,
+            product.by_y,
+            product(x, x),
+            taylor.mixed_term(H, x, x),
+        ]
+        return [kronecker.kronecker(A, A.T), *products, *contracted, *of_x]
+
+    for found, expected in zip(results(row), results(row.astype(float)), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_products_of_small_whole_numbers_stay_whole() -> None:
+    x, largest = np.array([1, -2, 3]), np.array([2**59 + 1, 0, 0])
+    assert kronecker.cross(x, x + 1).tolist() == [-5, 2, 3]
+    assert kronecker.contract_last(np.array([largest]), x).tolist() == [[2**59 + 1]]
+    assert kronecker.kronecker(largest, x).dtype == np.int64
+
+
 def test_derivatives_at_whole_numbers_are_those_at_floats() -> None:
     for order in range(3):
         whole = dual.derivatives_of(lambda x: x**-2, np.array([1, 2]), order)
