@@ -23,7 +23,7 @@ import numpy as np
 
 from kron_dynamics.arguments import finite_array
 from kron_dynamics.dual import derivatives_of
-from kron_dynamics.exceptions import ArgumentTypeError, ShapeError
+from kron_dynamics.exceptions import ArgumentTypeError, NonFiniteError, ShapeError
 from kron_dynamics.messages import shown
 from kron_dynamics.scalar_arguments import (
     at_least,
@@ -245,8 +245,9 @@ def khang_derivative_at(
 
     Raises:
         ArgumentTypeError: the function uses an operation that dual numbers do not have.
-        ShapeError: x is not a vector, or A(x) has more than two axes.
-        ParameterError: the order is below 1.
+        NonFiniteError: A(x) or a derivative holds a NaN or an infinity.
+        ShapeError: x is not a vector, or A(x) is empty or has more than two axes.
+        ParameterError: the order is below 1, or the function divides by zero.
     """
     return khang_derivatives_at(function, x, at_least(order, 'order', 1))[-1]
 
@@ -269,26 +270,32 @@ def khang_derivatives_at(
 
     Raises:
         ArgumentTypeError: the function uses an operation that dual numbers do not have.
-        ShapeError: x is not a vector, or A(x) has more than two axes.
-        ParameterError: the order is negative.
+        NonFiniteError: A(x) or a derivative holds a NaN or an infinity.
+        ShapeError: x is not a vector, or A(x) is empty or has more than two axes.
+        ParameterError: the order is negative, or the function divides by zero.
     """
     function_of_numbers(function, 'function')
     order, point = at_least(order, 'order', 0), vector(finite_array(x, 'x'), 'x')
     try:
-        arrays = derivatives_of(function, point, order)
+        with np.errstate(all='ignore'):  # what is not finite is refused below
+            arrays = derivatives_of(function, point.copy(), order)
     except ValueError as error:
         # SymPy's functions raise SympifyError for dual numbers; SymPy is imported by then.
         if type(error).__name__ != 'SympifyError':
             raise
         arrays = _by_symbols(function, point, order)
     try:
-        value, *higher = (np.asarray(A, dtype=np.float64) for A in arrays)
+        value, *higher = (np.array(A, dtype=np.float64) for A in arrays)
     except TypeError:
         raise ArgumentTypeError(
             f'function gives {shown(arrays[0])} at floats, expected numbers'
         ) from None
-    if value.ndim > 2:
+    if value.ndim > 2 or not value.size:
         raise ShapeError(f'function gives shape {value.shape}, expected (), (r,) or (r, s)')
+    for k, array in enumerate((value, *higher)):
+        if not np.isfinite(array).all():
+            what = f'derivative {k} of function' if k else 'function'
+            raise NonFiniteError(f'{what} is NaN or infinite at x, expected finite numbers')
     rows = value.shape[0] if value.ndim else 1
     return value, *(A.reshape(rows, -1) for A in higher)
 

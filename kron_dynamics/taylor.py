@@ -154,9 +154,10 @@ def expand(
         ArgumentTypeError: the function is not callable, takes another number of vectors, uses an
             operation that dual numbers do not have, or returns several arrays; x0 holds no
             numbers; the order is not a whole number.
-        NonFiniteError: x0 holds a NaN or an infinity.
-        ParameterError: the order is negative.
-        ShapeError: x0 is not a vector or a tuple of vectors, or does not fit the function.
+        NonFiniteError: x0, A(x0) or a derivative holds a NaN or an infinity.
+        ParameterError: the order is negative, or the function divides by zero.
+        ShapeError: x0 is not a vector or a tuple of vectors, or does not fit the function, or
+            A(x0) is empty.
     """
     order = at_least(order, 'order', 0)
     # A kernel takes only floats; the equation it was compiled from takes any number system.
@@ -164,7 +165,7 @@ def expand(
     equation: Callable[..., Any] = getattr(given, 'equation', given)
     lengths: tuple[int, ...] | None = None
     parts: list[ScalarArray] = []
-    if isinstance(point, tuple) and any(np.ndim(part) for part in point):
+    if isinstance(point, tuple) and any(scalars(x, 'point').ndim for x in point):
         parts = [vector(part, f'point[{k}]') for k, part in enumerate(point)]
         lengths = tuple(map(len, parts))
     else:
@@ -343,7 +344,7 @@ def _contract_first(A_x: ArrayLike, y: ScalarArray, rows: int, name: str) -> Sca
 def _function_value(value: object, name: str) -> ScalarArray:
     """Return a function's result, a scalar, a vector or a matrix, as an array."""
     array = scalars(value, name)
-    if array.ndim > 2:
+    if array.ndim > 2 or not array.size:
         raise ShapeError(f'{name} has shape {array.shape}, expected (), (m,) or (m, p)')
     return array
 
