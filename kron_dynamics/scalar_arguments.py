@@ -62,7 +62,7 @@ def scalars(values: object, name: str) -> ScalarArray:
 
 
 def factors(*arrays: ScalarArray, terms: int = 1) -> tuple[ScalarArray, ...]:
-    """Return arrays whose products do not wrap around: integers as floats if they may.
+    """Return arrays of the same shape whose products do not wrap around: floats if they may.
 
     Args:
         arrays: the factors of each product, as `scalars` returns them.
