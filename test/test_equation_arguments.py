@@ -107,6 +107,16 @@ def test_a_robot_in_place_of_its_model_is_refused(
         called(FUNCTIONS[name], robot, {'motion': np.ones((3, model.n)), 'order': 1} | values)
 
 
+@pytest.mark.parametrize('name', FUNCTIONS)
+def test_links_are_given_by_their_names(
+    name: str, model: RobotModel, values: dict[str, Any]
+) -> None:
+    if 'link' in inspect.signature(FUNCTIONS[name]).parameters:
+        for link in (['tool'], 3, None):
+            with pytest.raises(kd.ArgumentTypeError, match='^link is .*expected the name of'):
+                called(FUNCTIONS[name], model, values | {'link': link})
+
+
 @pytest.mark.parametrize('name', [name for name in WITH_STATE if name not in OF_FLOATS])
 def test_each_argument_alone_may_be_of_dual_numbers(
     name: str, model: RobotModel, values: dict[str, Any], assert_close: Any
