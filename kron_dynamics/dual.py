@@ -211,7 +211,7 @@ def jacobian_of(function: Callable[[ScalarArray], Any], x: Any) -> tuple[ScalarA
     Raises:
         ArgumentTypeError: the function is not callable or uses an operation that dual numbers do
             not have; x holds no numbers.
-        ParameterError: the function divides by zero.
+        ParameterError: the function divides by zero, or has whole numbers beyond float64.
         ShapeError: x is not a vector, or parts of A differ in shape.
     """
     x = scalars(x, 'x')
@@ -219,7 +219,8 @@ def jacobian_of(function: Callable[[ScalarArray], Any], x: Any) -> tuple[ScalarA
         raise ShapeError(f'x has shape {x.shape}, expected (n,)')
     function_of_numbers(function, 'function')
     level = next(_levels)
-    numbers = x.tolist() if x.dtype != object else x
+    # Floats: powers of integers soon exceed their range.
+    numbers = x.astype(np.float64).tolist() if x.dtype != object else x
     variables = np.empty(len(x), dtype=object)
     variables[:] = [Dual(value, {k: _ONE}, level) for k, value in enumerate(numbers)]
     results = _results(function, variables)
@@ -303,6 +304,8 @@ def _results(function: Callable[[ScalarArray], Any], variables: ScalarArray) -> 
         results = function(variables)
     except ZeroDivisionError as error:
         raise ParameterError(f'function divides by zero at x ({error})') from error
+    except OverflowError as error:
+        raise _beyond_range(error) from error
     except (TypeError, AttributeError) as error:
         # Words in the messages of Python, NumPy and math for an operation that Dual lacks.
         unknown = any(words in str(error) for words in ('ufunc', 'must be real number', "'Dual'"))
@@ -321,4 +324,11 @@ def _plain(array: ScalarArray) -> ScalarArray:
         return array
     kinds = set(map(type, array.flat))
     is_plain = all(issubclass(kind, (float, int, np.integer)) for kind in kinds)
-    return array.astype(np.float64) if is_plain else array
+    try:
+        return array.astype(np.float64) if is_plain else array
+    except OverflowError as error:
+        raise _beyond_range(error) from error
+
+
+def _beyond_range(error: OverflowError) -> ParameterError:
+    return ParameterError(f'function exceeds the range of float64 at x ({error})')

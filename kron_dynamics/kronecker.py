@@ -23,10 +23,11 @@ import numpy as np
 
 from kron_dynamics.arguments import finite_array
 from kron_dynamics.dual import derivatives_of
-from kron_dynamics.exceptions import ArgumentTypeError, ShapeError
+from kron_dynamics.exceptions import ArgumentTypeError, NonFiniteError, ShapeError
 from kron_dynamics.messages import shown
 from kron_dynamics.scalar_arguments import (
     at_least,
+    factors,
     function_of_numbers,
     in_blocks,
     matrix,
@@ -38,7 +39,7 @@ from kron_dynamics.typing import ArrayLike, FloatArray, IntArray, ScalarArray
 
 def cross(a: ScalarArray, b: ScalarArray) -> ScalarArray:
     """Return the cross product a x b of two 3-vectors, shape (3,)."""
-    a, b = vector(a, 'a', 3), vector(b, 'b', 3)
+    a, b = factors(vector(a, 'a', 3), vector(b, 'b', 3), terms=2)
     return np.array(
         [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
     )
@@ -92,7 +93,7 @@ def kronecker(A: ScalarArray, B: ScalarArray) -> ScalarArray:
 
     Vectors count as columns; two vectors give a vector.
     """
-    A, B = _factor(A, 'A'), _factor(B, 'B')
+    A, B = factors(_factor(A, 'A'), _factor(B, 'B'))
     if A.ndim == 1 and B.ndim == 1:
         return np.outer(A, B).reshape(-1)
     A, B = (X.reshape(-1, 1) if X.ndim == 1 else X for X in (A, B))
@@ -180,6 +181,7 @@ def contract(A: ScalarArray, x: ScalarArray, y: ScalarArray) -> ScalarArray:
     """
     x, y = vector(x, 'x'), vector(y, 'y')
     A = matrix(A, 'A', columns=len(x) * len(y))
+    A, x, y = factors(A, x, y, terms=len(x) * len(y))
     return A.reshape(A.shape[0], len(x), len(y)) @ y @ x
 
 
@@ -191,7 +193,7 @@ def contract_last(A: ScalarArray, x: ScalarArray) -> ScalarArray:
         x: shape (n,).
     """
     x = vector(x, 'x')
-    A = in_blocks(A, 'A', len(x))
+    A, x = factors(in_blocks(A, 'A', len(x)), x, terms=len(x))
     return A.reshape(A.shape[0], -1, len(x)) @ x
 
 
@@ -243,8 +245,9 @@ def khang_derivative_at(
 
     Raises:
         ArgumentTypeError: the function uses an operation that dual numbers do not have.
-        ShapeError: x is not a vector, or A(x) has more than two axes.
-        ParameterError: the order is below 1.
+        NonFiniteError: A(x) or a derivative holds a NaN or an infinity.
+        ShapeError: x is not a vector, or A(x) is empty or has more than two axes.
+        ParameterError: the order is below 1, or the function divides by zero.
     """
     return khang_derivatives_at(function, x, at_least(order, 'order', 1))[-1]
 
@@ -267,26 +270,32 @@ def khang_derivatives_at(
 
     Raises:
         ArgumentTypeError: the function uses an operation that dual numbers do not have.
-        ShapeError: x is not a vector, or A(x) has more than two axes.
-        ParameterError: the order is negative.
+        NonFiniteError: A(x) or a derivative holds a NaN or an infinity.
+        ShapeError: x is not a vector, or A(x) is empty or has more than two axes.
+        ParameterError: the order is negative, or the function divides by zero.
     """
     function_of_numbers(function, 'function')
     order, point = at_least(order, 'order', 0), vector(finite_array(x, 'x'), 'x')
     try:
-        arrays = derivatives_of(function, point, order)
+        with np.errstate(all='ignore'):  # what is not finite is refused below
+            arrays = derivatives_of(function, point.copy(), order)
     except ValueError as error:
         # SymPy's functions raise SympifyError for dual numbers; SymPy is imported by then.
         if type(error).__name__ != 'SympifyError':
             raise
         arrays = _by_symbols(function, point, order)
     try:
-        value, *higher = (np.asarray(A, dtype=np.float64) for A in arrays)
+        value, *higher = (np.array(A, dtype=np.float64) for A in arrays)
     except TypeError:
         raise ArgumentTypeError(
             f'function gives {shown(arrays[0])} at floats, expected numbers'
         ) from None
-    if value.ndim > 2:
+    if value.ndim > 2 or not value.size:
         raise ShapeError(f'function gives shape {value.shape}, expected (), (r,) or (r, s)')
+    for k, array in enumerate((value, *higher)):
+        if not np.isfinite(array).all():
+            what = f'derivative {k} of function' if k else 'function'
+            raise NonFiniteError(f'{what} is NaN or infinite at x, expected finite numbers')
     rows = value.shape[0] if value.ndim else 1
     return value, *(A.reshape(rows, -1) for A in higher)
 

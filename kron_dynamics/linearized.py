@@ -101,6 +101,7 @@ class LinearizedModel:
 
         Raises:
             ArgumentTypeError: an array holds no real numbers, or a name is not a string.
+            ParameterError: two coordinates, or two inputs, have the same name.
             ShapeError: an array has another shape.
         """
         for name in ('joint_names', 'inputs'):
@@ -108,6 +109,8 @@ class LinearizedModel:
             instance(joints, (tuple, list), name, 'names of coordinates')
             for joint in joints:
                 instance(joint, str, f'a name in {name}', 'text')
+                if joints.count(joint) > 1:
+                    raise ParameterError(f"{name} has '{joint}' twice, expected different names")
             object.__setattr__(self, name, tuple(joints))
         if self.transmission is None:
             object.__setattr__(self, 'inputs', self.inputs or self.joint_names)

@@ -31,7 +31,8 @@ def _is_scalar(kind: type) -> bool:
 def scalars(values: object, name: str) -> ScalarArray:
     """Return numbers of any number system as an array of the same shape.
 
-    Integers become int64 (floats if one does not fit): products of smaller ones wrap around.
+    Integers become int64 (floats if one does not fit): products of smaller ones wrap around, and
+    so do products of these that `factors` did not see.
 
     Args:
         values: an array, lists, or a number.
@@ -58,6 +59,22 @@ def scalars(values: object, name: str) -> ScalarArray:
         fits = (array <= np.iinfo(np.int64).max).all()
         return array.astype(np.int64 if fits else np.float64)
     return array
+
+
+def factors(*arrays: ScalarArray, terms: int = 1) -> tuple[ScalarArray, ...]:
+    """Return arrays of the same shape whose products do not wrap around: floats if they may.
+
+    Args:
+        arrays: the factors of each product, as `scalars` returns them.
+        terms: number of products that are added up.
+    """
+    if all(type(array) is np.ndarray and array.dtype == np.int64 for array in arrays):
+        bound = terms
+        for array in arrays:
+            bound *= max(abs(int(array.max(initial=0))), abs(int(array.min(initial=0))))
+        if bound > np.iinfo(np.int64).max:
+            return tuple(array.astype(np.float64) for array in arrays)
+    return arrays
 
 
 def _array(values: object, name: str) -> ScalarArray:

@@ -34,6 +34,7 @@ from kron_dynamics.kronecker import contract_last, khang_derivative, khang_deriv
 from kron_dynamics.messages import shown
 from kron_dynamics.scalar_arguments import (
     at_least,
+    factors,
     function_of_numbers,
     in_blocks,
     matrix,
@@ -153,9 +154,10 @@ def expand(
         ArgumentTypeError: the function is not callable, takes another number of vectors, uses an
             operation that dual numbers do not have, or returns several arrays; x0 holds no
             numbers; the order is not a whole number.
-        NonFiniteError: x0 holds a NaN or an infinity.
-        ParameterError: the order is negative.
-        ShapeError: x0 is not a vector or a tuple of vectors, or does not fit the function.
+        NonFiniteError: x0, A(x0) or a derivative holds a NaN or an infinity.
+        ParameterError: the order is negative, or the function divides by zero.
+        ShapeError: x0 is not a vector or a tuple of vectors, or does not fit the function, or
+            A(x0) is empty.
     """
     order = at_least(order, 'order', 0)
     # A kernel takes only floats; the equation it was compiled from takes any number system.
@@ -163,7 +165,7 @@ def expand(
     equation: Callable[..., Any] = getattr(given, 'equation', given)
     lengths: tuple[int, ...] | None = None
     parts: list[ScalarArray] = []
-    if isinstance(point, tuple) and any(np.ndim(part) for part in point):
+    if isinstance(point, tuple) and any(scalars(x, 'point').ndim for x in point):
         parts = [vector(part, f'point[{k}]') for k, part in enumerate(point)]
         lengths = tuple(map(len, parts))
     else:
@@ -295,7 +297,11 @@ class LinearizedProduct(NamedTuple):
         """
         dx = vector(dx, 'dx', self.by_x.shape[1])
         dy = vector(dy, 'dy', self.by_y.shape[1])
-        return np.asarray(self.value + self.by_x @ dx + self.by_y @ dy)
+        # Half of the range for the value, and a quarter for each product.
+        (value,) = factors(self.value, terms=2)
+        by_x, dx = factors(self.by_x, dx, terms=4 * len(dx))
+        by_y, dy = factors(self.by_y, dy, terms=4 * len(dy))
+        return np.asarray(value + by_x @ dx + by_y @ dy)
 
 
 def linearized_product(
@@ -322,6 +328,7 @@ def linearized_product(
     by_y = A
     if A_y is not None:
         by_y = A + _contract_first(matrix(A_y, 'A_y', columns=len(y) ** 2), y, len(A), 'A_y')
+    A, y = factors(A, y, terms=2 * len(y))  # twice: by_y is a sum
     return LinearizedProduct(A @ y, _contract_first(A_x, y, len(A), 'A_x'), by_y)
 
 
@@ -330,13 +337,14 @@ def _contract_first(A_x: ArrayLike, y: ScalarArray, rows: int, name: str) -> Sca
     A_x = scalars(A_x, name)
     if A_x.ndim != 2 or len(A_x) != rows or A_x.shape[1] % len(y):
         raise ShapeError(f'{name} has shape {A_x.shape}, expected ({rows}, {len(y)}*n)')
+    A_x, y = factors(A_x, y, terms=2 * len(y))
     return np.asarray(A_x.reshape(rows, len(y), -1).transpose(0, 2, 1) @ y)
 
 
 def _function_value(value: object, name: str) -> ScalarArray:
     """Return a function's result, a scalar, a vector or a matrix, as an array."""
     array = scalars(value, name)
-    if array.ndim > 2:
+    if array.ndim > 2 or not array.size:
         raise ShapeError(f'{name} has shape {array.shape}, expected (), (m,) or (m, p)')
     return array
 

@@ -110,6 +110,23 @@ REFUSED: list[tuple[Callable[[], Any], type[KronDynamicsError], str]] = [
     (lambda: dual.jacobian_of(lambda x: np.arctan2(*x[:2]), X3), ArgumentTypeError, 'expected +'),
     (lambda: dual.derivatives_of(lambda x: x, X3, -1), ParameterError, 'order is -1'),
     (lambda: dual.jacobian_of(lambda x: 1 / x[0], [0.0, 2.0]), ParameterError, 'divides by zero'),
+    (
+        lambda: dual.jacobian_of(lambda x: 10**400 * x[0], [1.0]),
+        ParameterError,
+        'range of float64',
+    ),
+    (lambda: dual.jacobian_of(lambda x: 10**400, [1.0]), ParameterError, 'range of float64'),
+    (lambda: taylor.expand(lambda x: x[:0], X3, 1), ShapeError, 'function gives shape (0,)'),
+    (lambda: taylor.expand(lambda x: x[:0], X3, 0), ShapeError, 'function gives shape (0,)'),
+    (lambda: taylor.expand(lambda x: x[:0], [X], 1), ShapeError, 'function(x) has shape (0,)'),
+    (lambda: taylor.expand(lambda x: x, ([[1.0], [2.0, 3.0]],), 1), ShapeError, 'differ in shape'),
+    (lambda: taylor.expand(lambda x: 1 / x, [0.0, 1.0], 0), NonFiniteError, 'function is NaN or'),
+    (lambda: taylor.expand(lambda x: x**700, [10.0], 1), NonFiniteError, 'function is NaN or'),
+    (
+        lambda: taylor.expand(lambda x: x[0] ** 308 * 10, [9.9], 1),
+        NonFiniteError,
+        'derivative 1 of function is NaN or infinite at x',
+    ),
     (lambda: taylor.expand(lambda: X3, X3, 1), ArgumentTypeError, 'a point of 1 vectors'),
     (lambda: taylor.expand(lambda x, y: x, X3, 1), ArgumentTypeError, 'a point of 1 vectors'),
     (lambda: elementary.sin('pi'), ArgumentTypeError, "the argument of sin is 'pi'"),
@@ -176,11 +193,55 @@ def test_whole_numbers_do_not_wrap_around(kind: Any) -> None:
     assert not exact.item().atoms(sympy.Float)
 
 
+@pytest.mark.parametrize('largest', [2**31, 2**40, 2**62, -(2**63)])
+def test_products_of_large_whole_numbers_are_those_of_floats(largest: int) -> None:
+    row = np.array([[largest, largest // 3, largest // 5]])
+
+    def results(A: Any) -> list[Any]:
+        x, H = A[0], np.tile(A, (2, 3))
+        products = [kronecker.cross(x, x[::-1]), kronecker.kronecker(x, x)]
+        contracted = [kronecker.contract(H, x, x), kronecker.contract_last(H, x)]
+        product = taylor.linearized_product(H[:, :3], H, x, H)
+        of_x = [
+            product.value,
+            product.by_x,
+            product.by_y,
+            product(x, x),
+            taylor.mixed_term(H, x, x),
+        ]
+        return [kronecker.kronecker(A, A.T), *products, *contracted, *of_x]
+
+    for found, expected in zip(results(row), results(row.astype(float)), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_products_of_small_whole_numbers_stay_whole() -> None:
+    x, largest = np.array([1, -2, 3]), np.array([2**59 + 1, 0, 0])
+    assert kronecker.cross(x, x + 1).tolist() == [-5, 2, 3]
+    assert kronecker.contract_last(np.array([largest]), x).tolist() == [[2**59 + 1]]
+    assert kronecker.kronecker(largest, x).dtype == np.int64
+
+
 def test_derivatives_at_whole_numbers_are_those_at_floats() -> None:
     for order in range(3):
         whole = dual.derivatives_of(lambda x: x**-2, np.array([1, 2]), order)
         floats = dual.derivatives_of(lambda x: x**-2, [1.0, 2.0], order)
         np.testing.assert_equal(whole, floats)
+
+
+@pytest.mark.parametrize('order', [0, 1])
+def test_an_expansion_shares_no_array_with_its_function(order: int) -> None:
+    kept: list[Any] = []
+
+    def function(x: Any) -> Any:
+        kept.append(x)
+        x[1] = 2 * x[1]
+        return x
+
+    expansion = taylor.expand(function, [1.0, 2.0], order)
+    kept[0][:] = 7.0
+    assert expansion.point.tolist() == [1.0, 2.0]
+    assert expansion([1.0, 2.0]).tolist() == [1.0, 4.0]
 
 
 def test_taylor_polynomials_of_whole_numbers_do_not_overflow() -> None:

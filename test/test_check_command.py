@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from pipes import piped
 
 import pytest
 
@@ -124,6 +125,14 @@ def test_what_cannot_be_read(arguments, capsys):
     assert main(['check', *arguments]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith('kron_dynamics: error: ')
+
+
+def test_flexible_links_from_a_pipe(capsys):
+    stacker = str(ROOT / 'urdf' / 'stacker_reclaimer.urdf')
+    good = (ROOT / 'config' / 'stacker_reclaimer_flexible.yaml').read_text(encoding='utf-8')
+    assert main(['check', stacker, '--flexible', piped(good)]) == 0
+    assert main(['check', stacker, '--flexible', piped('flexible_links: {boom: 1}')]) == 1
+    assert 'boom' in capsys.readouterr().out
 
 
 @pytest.mark.parametrize('option', ['--flexible', '--constraints'])

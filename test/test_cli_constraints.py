@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from pipes import piped
 from typing import Any
 
 import pytest
@@ -41,6 +42,14 @@ def test_what_cannot_move_is_told_without_kernels(tmp_path: Path, capsys: Any) -
     assert info(URDF, '--constraints', file) == 0
     printed = capsys.readouterr().out
     assert 'freedom  0 of 3 coordinates' in printed and 'reduced.' not in printed
+
+
+@pytest.mark.parametrize('command', ['info', 'check', 'derive'])
+def test_a_pipe_is_refused_and_not_taken_for_an_empty_file(command: str, capsys: Any) -> None:
+    pipe = piped(LOOP)
+    assert main([command, str(URDF), '--constraints', pipe]) == 1
+    captured = capsys.readouterr()
+    assert f'{pipe}: it is a pipe' in ' '.join((captured.out + captured.err).split())
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,51 @@ def test_options_have_bounds(arguments: list[str], said: str, error: Any) -> Non
 
 
 @pytest.mark.parametrize(
+    ('option', 'first', 'second'),
+    [
+        ('--points', ['3'], ['4']),
+        ('--gravity', ['0', '0', '-9.8'], ['0', '0', '-1.6']),
+        ('--gravity', ['0', '0', '-9.81'], ['0', '0', '-9.81']),
+        ('--flexible', [BOOM], ['other.yaml']),
+    ],
+)
+def test_a_second_value_does_not_replace_the_first(
+    option: str, first: list[str], second: list[str], error: Any
+) -> None:
+    line = error('modes', STACKER, option, *first, option, *second, code=2)
+    assert f'argument {option}: it is given twice, expected once' in line
+
+
+@pytest.mark.parametrize('command', ['info', 'modes', 'derive', 'check', 'tune'])
+def test_a_second_value_of_one_name_does_not_replace_the_first(command: str, error: Any) -> None:
+    values = ['--xacro-arg', 'reach:=1', '--xacro-arg', 'reach:=2']
+    options = {'tune': ['--rate', '50', '--bandwidth', '1'], 'modes': ['--flexible', BOOM]}
+    code = 2 if command == 'check' else 1
+    line = error(command, STACKER, *options.get(command, []), *values, code=code)
+    assert "--xacro-arg of 'reach' is given twice" in line
+
+
+def test_a_second_position_of_one_joint_does_not_replace_the_first(error: Any) -> None:
+    line = error(*MODES, '--at', 'slew=1', '--at', 'slew=0.5')
+    assert "--at of 'slew' is given twice" in line
+
+
+@pytest.mark.parametrize('small', ['-1e-3', '-1E5', '-.5e-2', '-1.e-3'])
+def test_numbers_with_exponents_are_no_options(
+    small: str, error: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    got: list[Any] = []
+
+    def load(*_: Any, gravity: Any, **__: Any) -> None:
+        got.append(tuple(gravity))
+        raise kd.ModelError('enough')
+
+    monkeypatch.setattr(info, 'load', load)
+    error('info', STACKER, '--gravity', small, '0', '-9.81')
+    assert got == [(float(small), 0.0, -9.81)]
+
+
+@pytest.mark.parametrize(
     'arguments', [['info', STACKER], ['modes', STACKER, '--joints', 'free', '--sweep', 'luff']]
 )
 def test_values_out_of_proportion(arguments: list[str], error: Any) -> None:

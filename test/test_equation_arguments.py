@@ -83,6 +83,40 @@ def test_wrong_vectors_are_refused_by_name(
             assert '\n' not in str(caught.value)
 
 
+@pytest.mark.parametrize('name', WITH_STATE)
+def test_only_the_highest_derivatives_may_be_left_out(
+    name: str, model: RobotModel, values: dict[str, Any]
+) -> None:
+    rates = [x for x in vectors(name) if x in ('qd', 'qdd', 'qddd')]
+    kinds = inspect.signature(FUNCTIONS[name]).parameters
+    may_be_left_out = [x for x in rates if 'None' in kinds[x].annotation]
+    for argument in rates:
+        if argument in may_be_left_out and argument == rates[-1]:
+            called(FUNCTIONS[name], model, values | {argument: None})
+            continue
+        with pytest.raises(kd.ArgumentTypeError, match=f'^{argument} is'):
+            called(FUNCTIONS[name], model, values | {argument: None})
+
+
+@pytest.mark.parametrize('name', FUNCTIONS)
+def test_a_robot_in_place_of_its_model_is_refused(
+    name: str, model: RobotModel, values: dict[str, Any]
+) -> None:
+    robot: Any = kd.Robot(model)
+    with pytest.raises(kd.ArgumentTypeError, match=r'^model is a Robot, expected a model'):
+        called(FUNCTIONS[name], robot, {'motion': np.ones((3, model.n)), 'order': 1} | values)
+
+
+@pytest.mark.parametrize('name', FUNCTIONS)
+def test_links_are_given_by_their_names(
+    name: str, model: RobotModel, values: dict[str, Any]
+) -> None:
+    if 'link' in inspect.signature(FUNCTIONS[name]).parameters:
+        for link in (['tool'], 3, None):
+            with pytest.raises(kd.ArgumentTypeError, match='^link is .*expected the name of'):
+                called(FUNCTIONS[name], model, values | {'link': link})
+
+
 @pytest.mark.parametrize('name', [name for name in WITH_STATE if name not in OF_FLOATS])
 def test_each_argument_alone_may_be_of_dual_numbers(
     name: str, model: RobotModel, values: dict[str, Any], assert_close: Any

@@ -86,6 +86,17 @@ def test_parts_of_linear_models_name_their_places(places: Any, robot: kd.Robot) 
         model.part(places)
 
 
+def test_names_of_a_linear_model_differ() -> None:
+    """With two of one name, `transfer` and `part` would take the first."""
+    one, row = np.eye(2), np.zeros(2)
+    with pytest.raises(kd.ParameterError, match="^joint_names has 'a' twice"):
+        kd.LinearizedModel(('a', 'a'), one, one, one, row, row, row, row)
+    with pytest.raises(kd.ParameterError, match="^inputs has 'm' twice"):
+        kd.LinearizedModel(
+            ('a', 'b'), one, one, one, row, row, row, row, inputs=('m', 'm'), transmission=one
+        )
+
+
 def test_a_linear_model_leaves_the_arrays_that_it_is_made_of_alone() -> None:
     one, row = np.eye(2), np.zeros(2)
     model = kd.LinearizedModel(('a', 'b'), one, one, one, row, row, row, row)

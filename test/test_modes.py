@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import matplotlib
 import numpy as np
 import pytest
 
@@ -15,8 +16,16 @@ import kron_dynamics as kd
 from kron_dynamics.equilibrium import quasi_static_equilibrium
 from kron_dynamics.flexible import Beam
 from kron_dynamics.linearized import LinearizedModel
-from kron_dynamics.modes import joint_map, joint_range, most_influential_joint, payload_map, pose
+from kron_dynamics.modes import (
+    ModeMap,
+    joint_map,
+    joint_range,
+    most_influential_joint,
+    payload_map,
+    pose,
+)
 from kron_dynamics.modes.mode_tracking import Vibrations
+from kron_dynamics.modes.plot import plot_mode_map
 
 pytestmark = pytest.mark.interpreted
 
@@ -204,3 +213,15 @@ def test_impossible_sweeps_are_refused() -> None:
         joint_range(endless.model, 'hinge')
     with pytest.raises(kd.ParameterError, match="no joint of 'arm' is left"):
         most_influential_joint(endless, free=True)
+
+
+def test_a_plot_shows_names_as_they_are(tmp_path: Path) -> None:
+    """Matplotlib takes text between two $ for a formula, and hides labels that begin with _."""
+    names = ('_left$a$/w1', 'x^2$boom$_1/w1')
+    table = np.array([[1.0, 2.0], [1.5, 2.5]])
+    found = ModeMap('slew$b_2$', 'rad', np.array([0.0, 1.0]), names, table, 0 * table)
+    with matplotlib.rc_context({'svg.fonttype': 'none'}):
+        plot_mode_map(found, tmp_path / 'map.svg', title='crane $1$')
+    picture = (tmp_path / 'map.svg').read_text(encoding='utf-8')
+    for text in (*names, 'slew$b_2$ [rad]', 'crane $1$'):
+        assert f'>{text}<' in picture

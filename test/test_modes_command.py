@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 import csv
-import os
 from pathlib import Path
+from pipes import piped
 
 import numpy as np
 import pytest
@@ -107,14 +107,6 @@ def test_command_swings_a_rigid_robot(
     assert 'without --flexible all links are rigid' in capsys.readouterr().err
 
 
-def piped(text: str) -> str:
-    """Return the path of a pipe that gives a text once, as a shell's <(...) does."""
-    reading, writing = os.pipe()
-    os.write(writing, text.encode())
-    os.close(writing)
-    return f'/dev/fd/{reading}'
-
-
 @pytest.mark.parametrize('swept', [['--points', '2'], ['--masses', '0:0.5:2']])
 def test_flexible_links_from_a_pipe(
     arm_files: list[str], capsys: pytest.CaptureFixture[str], swept: list[str]
@@ -134,6 +126,13 @@ def test_flexible_links_from_a_pipe(
         assert f'{pipe}{complaint}' in capsys.readouterr().err
 
 
+def test_a_missing_description_is_named(
+    arm_files: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*arm_files[:-1], 'none.yaml']) == 1
+    assert 'none.yaml: the file does not exist' in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ('options', 'code', 'named'),
     [
@@ -150,7 +149,6 @@ def test_flexible_links_from_a_pipe(
         (['--masses', '0:1:2', '--sweep', 'hinge'], 2, 'not allowed with'),
         (['--masses', '0:1:2', '--payload', 'nose'], 1, "link 'nose' does not exist"),
         (['--payload', 'tip'], 1, '--payload needs --masses'),
-        (['--flexible', 'none.yaml'], 1, 'none.yaml: the file does not exist'),
         (['--plot', 'map.gif'], 1, 'expected a .png or an .svg file'),
     ],
 )

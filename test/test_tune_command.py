@@ -194,6 +194,14 @@ def test_the_command_in_the_file_is_read_as_the_one_that_made_it(monkeypatch, ca
         (['--bandwidth', '5'], "joint 'travel' is unstable at 5 Hz"),
         (['--bandwidth', '0.1', '--bandwidth', 'slew=6'], "joint 'slew' is unstable at 6 Hz"),
         (['--bandwidth', '1', '--bandwidth', '2'], '--bandwidth is given twice'),
+        (
+            ['--bandwidth', 'slew=1', '--bandwidth', 'slew=0.1', '--bandwidth', '0.1'],
+            "--bandwidth of 'slew' is given twice",
+        ),
+        (
+            ['--bandwidth', '1', '--effort-limit', 'slew=9', '--effort-limit', 'slew=3'],
+            "--effort-limit of 'slew' is given twice",
+        ),
         (['--bandwidth', 'slew=1'], "no bandwidth is given for 'travel', 'luff'"),
         (['--bandwidth', '1', '--rate', '20000'], 'is 20000 Hz, expected 1 to 10000 Hz'),
         (['--bandwidth', '1', '--rate', '0.002'], 'a period of 0.002 s is a rate of 500 Hz'),
@@ -202,7 +210,8 @@ def test_the_command_in_the_file_is_read_as_the_one_that_made_it(monkeypatch, ca
 )
 def test_what_is_refused_is_one_line_and_writes_nothing(tmp_path, capsys, arguments, message):
     path = tmp_path / 'machine.yaml'
-    options = ['--rate', '50', *arguments, '--output', str(path)]
+    rate = [] if '--rate' in arguments else ['--rate', '50']
+    options = [*rate, *arguments, '--output', str(path)]
     assert main(['tune', str(STACKER), *options]) == 1
     captured = capsys.readouterr()
     (line,) = captured.err.splitlines()

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import logging
+import re
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -19,6 +20,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from kron_dynamics import __version__
+from kron_dynamics.cli.single_values import SingleValue
 from kron_dynamics.cli.streams import (
     abandon_output,
     complain,
@@ -50,7 +52,14 @@ EXIT_BROKEN_PIPE = 141
 
 
 class _Parser(argparse.ArgumentParser):
-    """An argument parser whose error messages are one line."""
+    """An argument parser that refuses repeated options, and whose errors are one line."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        # Python 3.14's pattern: earlier ones take -1e-3 for an option.
+        self._negative_number_matcher = re.compile(r'-\.?\d')
+        for action in (None, 'store'):
+            self.register('action', action, SingleValue)
 
     def error(self, message: str) -> NoReturn:
         """Print an error and exit with code 2."""

@@ -141,7 +141,7 @@ def _read(arguments: argparse.Namespace, findings: Findings) -> str:
     text = read_urdf_file(arguments.urdf)
     for other in (arguments.flexible, arguments.constraints):
         if other is not None:
-            other.read_bytes()
+            other.open('rb').close()  # not read: the content of a pipe would be lost
     values = description_options(arguments)['xacro_args']
     try:
         return expanded_description(text, arguments.urdf, arguments.constraints, values, findings)

@@ -11,7 +11,7 @@ from typing import Any
 
 import sympy
 
-from kron_dynamics.cli.options import add_gravity, add_urdf
+from kron_dynamics.cli.options import add_gravity, add_urdf, description_options
 from kron_dynamics.cli.tree_options import tree_options
 from kron_dynamics.constraints import Geometry, read_constraints
 from kron_dynamics.constraints.system import ConstraintSystem, stacked_geometry
@@ -135,7 +135,8 @@ def run(arguments: argparse.Namespace) -> int:
     link = arguments.frame or robot.model.tip_link
     frame, seen = _frame(symbolic, link, arguments)
     about_link = bool(arguments.frame or seen)
-    loops = _loops(symbolic, robot.model, arguments.constraints, dict(arguments.xacro_arg))
+    values = description_options(arguments)['xacro_args']
+    loops = _loops(symbolic, robot.model, arguments.constraints, values)
     default = DEFAULT_QUANTITIES + (() if loops is None else ('phi', 'A'))
     quantities = tuple(arguments.quantity or (DEFAULT_FRAME_QUANTITIES if about_link else default))
     if loops is None and LOOP_QUANTITIES.keys() & quantities:

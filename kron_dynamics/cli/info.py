@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from kron_dynamics.cli.options import add_flexible, add_gravity, add_urdf
+from kron_dynamics.cli.options import add_flexible, add_gravity, add_urdf, description_options
 from kron_dynamics.cli.tree_options import tree_options
 from kron_dynamics.exceptions import ModelError, ModelWarning
 from kron_dynamics.flexible import FlexibleModel
@@ -62,8 +62,8 @@ def run(arguments: argparse.Namespace) -> int:
         # Imported only here, because most robots are trees.
         from kron_dynamics.cli.constrained_info import closed_loops
 
-        path = arguments.constraints
-        rows, freedom, reduced = closed_loops(robot, path, dict(arguments.xacro_arg))
+        values = description_options(arguments)['xacro_args']
+        rows, freedom, reduced = closed_loops(robot, arguments.constraints, values)
         closed = [_columns(rows), freedom]
         owners += [] if reduced is None else [reduced]
     sections = (

@@ -15,6 +15,7 @@ from kron_dynamics.cli.options import (
     add_flexible,
     add_gravity,
     add_urdf,
+    by_name,
     description_options,
     finite_number,
     whole_number,
@@ -176,7 +177,7 @@ def _check_mode_counts(robot: Robot, arguments: argparse.Namespace) -> None:
     for finding in check_mode_counts(
         lambda flexible: _loaded(arguments, payload, flexible),
         arguments.flexible,
-        at=dict(arguments.at),
+        at=by_name('at', arguments.at),
     ):
         warnings.warn(finding, stacklevel=1)
 
@@ -189,7 +190,7 @@ def _carrier(robot: Robot, arguments: argparse.Namespace) -> str:
 def _over_joint(robot: Robot, arguments: argparse.Namespace) -> ModeMap:
     if arguments.payload is not None:
         raise ParameterError('--payload needs --masses')
-    at, free = dict(arguments.at), arguments.joints == 'free'
+    at, free = by_name('at', arguments.at), arguments.joints == 'free'
     joint = arguments.sweep
     if joint is None:
         if arguments.range is not None:
@@ -211,7 +212,7 @@ def _over_payload(robot: Robot, arguments: argparse.Namespace) -> ModeMap:
         lambda mass: _loaded(arguments, {link: mass}),
         link,
         arguments.masses,
-        at=dict(arguments.at),
+        at=by_name('at', arguments.at),
         free=arguments.joints == 'free',
     )
 

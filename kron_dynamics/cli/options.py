@@ -137,7 +137,7 @@ def description_options(arguments: argparse.Namespace) -> DescriptionOptions:
     """Return the options of `load` that `add_urdf` reads."""
     return {
         'hold_base': arguments.hold_base,
-        'xacro_args': dict(arguments.xacro_arg),
+        'xacro_args': by_name('xacro-arg', arguments.xacro_arg),
         'constraints': arguments.constraints,
     }
 
@@ -209,14 +209,22 @@ def recorded_joint_options(arguments: argparse.Namespace) -> RecordedJointOption
         ParameterError: an option has two values for one name.
     """
     return {
-        'rename': _by_name('rename', arguments.rename),
-        'scale': _by_name('scale', arguments.scale),
-        'hold': _by_name('hold', arguments.hold),
+        'rename': by_name('rename', arguments.rename),
+        'scale': by_name('scale', arguments.scale),
+        'hold': by_name('hold', arguments.hold),
     }
 
 
-def _by_name(option: str, pairs: Sequence[tuple[str, Value]]) -> dict[str, Value]:
-    """Return the values of an option by name."""
+def by_name(option: str, pairs: Sequence[tuple[str, Value]]) -> dict[str, Value]:
+    """Return the values of an option by name.
+
+    Args:
+        option: its name without dashes.
+        pairs: names and values.
+
+    Raises:
+        ParameterError: a name has two values.
+    """
     found = dict(pairs)
     if len(found) < len(pairs):
         twice = next(name for name in found if [key for key, _ in pairs].count(name) > 1)

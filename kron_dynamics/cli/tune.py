@@ -14,6 +14,7 @@ import numpy as np
 from kron_dynamics.cli.options import (
     add_flexible,
     add_urdf,
+    by_name,
     description_options,
     finite_number,
     positive_number,
@@ -119,7 +120,7 @@ def run(arguments: argparse.Namespace) -> int:
         delay=arguments.delay,
         damping_ratio=arguments.damping_ratio,
         model_error=arguments.model_error,
-        effort_limit=dict(arguments.effort_limit),
+        effort_limit=by_name('effort-limit', arguments.effort_limit),
     )
     for warning in tuning.warnings:
         warnings.warn(warning, stacklevel=1)
@@ -188,7 +189,7 @@ def _bandwidths(
 ) -> float | dict[str, float]:
     """Return one bandwidth for all joints, or one for each joint by name."""
     common = [value for joint, value in given if joint is None]
-    own = {joint: value for joint, value in given if joint is not None}
+    own = by_name('bandwidth', [(joint, value) for joint, value in given if joint is not None])
     if len(common) > 1:
         raise ParameterError('--bandwidth is given twice for all joints')
     if common and not own:

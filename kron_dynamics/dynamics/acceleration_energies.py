@@ -40,7 +40,7 @@ def acceleration_energy(model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: Arr
     """
     tree, at_rest = rigid_tree(model), np.zeros(3, dtype=int)
     placements = joint_placements(tree, number_vector(q, 'q', tree.n))
-    motions = body_motions(tree, placements, qd, qdd, None, at_rest)
+    motions = body_motions(tree, placements, (qd, qdd), at_rest)
     moved = energy_of_bodies(tree, motions, tree.per_body(body_inertias), 1)
     return moved + energy_of_rotors(tree, qdd)
 
@@ -60,7 +60,7 @@ def second_order_acceleration_energy(
     """
     tree, at_rest = rigid_tree(model), np.zeros(3, dtype=int)
     placements = joint_placements(tree, number_vector(q, 'q', tree.n))
-    motions = body_motions(tree, placements, qd, qdd, qddd, at_rest)
+    motions = body_motions(tree, placements, (qd, qdd, qddd), at_rest)
     moved = energy_of_bodies(tree, motions, tree.per_body(body_inertias), 2)
     return moved + energy_of_rotors(tree, qddd)
 

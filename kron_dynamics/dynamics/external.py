@@ -9,6 +9,7 @@ import numpy as np
 from kron_dynamics.kinematics.jacobian import jacobian
 from kron_dynamics.kinematics.relative import rotation_between
 from kron_dynamics.kinematics.scalars import number_vector
+from kron_dynamics.model.rigid_model import checked_model
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
@@ -38,7 +39,7 @@ def external_wrench(
     Raises:
         UnknownFrameError: the model has no such link.
     """
-    A = rotation_between(model, q, model.root_link, axes or link)
+    A = rotation_between(model, q, checked_model(model).root_link, axes or link)
     J = jacobian(model, q, link, point)
     force, moment = number_vector(force, 'force', 3), number_vector(moment, 'moment', 3)
     wrench = np.concatenate([A @ force, A @ moment])

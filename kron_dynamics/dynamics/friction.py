@@ -8,6 +8,7 @@ import numpy as np
 
 from kron_dynamics.elementary import tanh
 from kron_dynamics.kinematics.scalars import number_vector, zeros_like
+from kron_dynamics.model.rigid_model import checked_model
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
 
@@ -31,7 +32,7 @@ def joint_friction(model: RobotModel, qd: ArrayLike) -> ScalarArray:
     Returns:
         shape (n,), N m or N.
     """
-    qd = number_vector(qd, 'qd', model.n)
+    qd = number_vector(qd, 'qd', checked_model(model).n)
     coefficients = model.per_coordinate(friction_coefficients)
     friction = zeros_like(qd, (model.n,))
     for k in model.coordinates():

@@ -71,7 +71,7 @@ def _newton_euler(
     placements = joint_placements(model, number_vector(q, 'q', model.n))
     inertias = model.per_body(regrouped_inertias)
     # Gravity enters as the acceleration -gravity of the base.
-    motions = body_motions(model, placements, qd, qdd, None, -gravity)
+    motions = body_motions(model, placements, (qd, qdd), -gravity)
     rest = np.zeros(3, dtype=int)
     wrenches = model.table(Wrench(rest, rest))
     for k, _ in model.outward():

@@ -19,7 +19,7 @@ import numpy as np
 from kron_dynamics.dynamics.body_matrices import body_matrices
 from kron_dynamics.kinematics.scalars import as_scalars, number_vector, zeros_like
 from kron_dynamics.kronecker import contract_last, skew
-from kron_dynamics.model.rigid_model import rigid_tree
+from kron_dynamics.model.rigid_model import checked_model, rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.scalar_arguments import matrix
 from kron_dynamics.typing import ArrayLike, ScalarArray
@@ -185,7 +185,7 @@ def kane_energy_terms(
     Raises:
         ModelError: the robot has flexible links or closed loops.
     """
-    qd = number_vector(qd, 'qd', model.n)
+    qd = number_vector(qd, 'qd', checked_model(model).n)
     rotors = model.armature * qd
     energy, momentum = qd @ rotors / 2, rotors
     rate, gradient = model.armature * number_vector(qdd, 'qdd', model.n), 0 * rotors
@@ -224,8 +224,9 @@ def kane_inertia_forces(
     Raises:
         ModelError: the robot has flexible links or closed loops.
     """
-    partial = np.eye(model.n, dtype=int) if B is None else as_scalars(matrix(B, 'B', model.n))
-    forces = partial.T @ (model.armature * number_vector(qdd, 'qdd', model.n))
+    n = checked_model(model).n
+    partial = np.eye(n, dtype=int) if B is None else as_scalars(matrix(B, 'B', n))
+    forces = partial.T @ (model.armature * number_vector(qdd, 'qdd', n))
     for body in kane_bodies(model, q, qd):
         T = body.J @ partial
         forces = forces + T.T @ body.inertia_wrench(qd, qdd)

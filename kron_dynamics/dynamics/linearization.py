@@ -26,7 +26,7 @@ from kron_dynamics.dynamics.composite import (
 from kron_dynamics.dynamics.inverse import inverse_dynamics
 from kron_dynamics.dynamics.mass_matrix import mass_matrix
 from kron_dynamics.kinematics.forward import JointPlacement, joint_placements
-from kron_dynamics.kinematics.motion import FrameMotion, body_motions, given_rates
+from kron_dynamics.kinematics.motion import FrameMotion, body_motions, rate_vectors
 from kron_dynamics.kinematics.scalars import as_scalars, number_vector, zeros_like
 from kron_dynamics.kronecker import cross, skew
 from kron_dynamics.model.rigid_model import RigidModel, rigid_tree
@@ -161,13 +161,13 @@ def _derivatives(
     """Return D_L and K_L, shape (n, n) each."""
     n = model.n
     q = number_vector(q, 'q', n)
-    qd, qdd = given_rates(qd, qdd, length=n)
+    qd, qdd = rate_vectors(qd, qdd, length=n)
     numbers = as_scalars(q) + as_scalars(qd) + as_scalars(qdd)
     D, K = zeros_like(numbers, (n, n)), zeros_like(numbers, (n, n))
     placements = joint_placements(model, q)
     inertias = model.per_body(regrouped_inertias)
     composites = composite_inertias(model, placements, inertias)
-    motions = body_motions(model, placements, qd, qdd, None, -model.gravity)
+    motions = body_motions(model, placements, (qd, qdd), -model.gravity)
     rest = np.zeros(3, dtype=int)
     # For the subtree of each joint: moments of the velocities, wrench of the accelerations.
     momenta = model.table(FieldMoments(rest, np.zeros((3, 3), dtype=int)))

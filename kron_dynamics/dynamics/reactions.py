@@ -12,7 +12,7 @@ import numpy as np
 from kron_dynamics.dynamics.kane import kane_bodies
 from kron_dynamics.dynamics.wrenches import Wrench, body_wrenches
 from kron_dynamics.kinematics.forward import body_placements
-from kron_dynamics.kinematics.motion import given_rates
+from kron_dynamics.kinematics.motion import rate_vectors
 from kron_dynamics.kinematics.scalars import number_vector, widest, zeros_like
 from kron_dynamics.kronecker import cross
 from kron_dynamics.model.rigid_model import rigid_tree
@@ -49,7 +49,7 @@ def joint_reactions(
         ModelError: a wrench without a point acts on a flexible link.
     """
     tree, q = rigid_tree(model), number_vector(q, 'q', model.n)
-    qd, qdd = given_rates(qd, qdd, length=tree.n)
+    qd, qdd = rate_vectors(qd, qdd, length=tree.n)
     placements = body_placements(tree, q)
     n_ex, f_ex = body_wrenches(tree, q, wrenches)
     carried = zeros_like(widest(q, qd, qdd, n_ex), (len(tree.joints), 6))

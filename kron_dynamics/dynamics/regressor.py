@@ -15,7 +15,7 @@ from kron_dynamics.kinematics.motion import body_motions
 from kron_dynamics.kinematics.scalars import number_vector, widest, zeros_like
 from kron_dynamics.kronecker import skew
 from kron_dynamics.model.inertia import rotational_inertia
-from kron_dynamics.model.rigid_model import rigid_tree
+from kron_dynamics.model.rigid_model import checked_model, rigid_tree
 from kron_dynamics.model.robot_model import Body, RobotModel
 from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
 
@@ -32,7 +32,7 @@ def inertial_parameters(model: RobotModel) -> FloatArray:
     rigid bodies and the rigid parts of flexible links) and a last parameter 1 for the beams, which
     are not parametrized, so that pi has shape (10 b + n + 1,).
     """
-    return np.concatenate([parameters_of(model.bodies), model.armature])
+    return np.concatenate([parameters_of(checked_model(model).bodies), model.armature])
 
 
 def parameters_of(bodies: Sequence[Body]) -> FloatArray:
@@ -69,7 +69,7 @@ def regressor(model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) ->
     tree = rigid_tree(model)
     q, accelerations = number_vector(q, 'q', tree.n), number_vector(qdd, 'qdd', tree.n)
     placements = joint_placements(tree, q)
-    motions = body_motions(tree, placements, qd, qdd, None, -tree.gravity)
+    motions = body_motions(tree, placements, (qd, qdd), -tree.gravity)
     columns = columns_in_body_axes(tree, placements)
     bodies = PARAMETERS_PER_BODY * len(tree.joints)
     Y = zeros_like(widest(q, qd, qdd), (tree.n, bodies + tree.n))

@@ -18,7 +18,7 @@ from kron_dynamics.dynamics.composite import Inertia, Wrench, regrouped_inertias
 from kron_dynamics.dynamics.forward import forward_dynamics, solve_positive_definite
 from kron_dynamics.dynamics.mass_matrix import mass_matrix
 from kron_dynamics.kinematics.forward import JointPlacement, joint_placements
-from kron_dynamics.kinematics.motion import FrameMotion, body_motions, given_rates
+from kron_dynamics.kinematics.motion import FrameMotion, body_motions, rate_vectors
 from kron_dynamics.kinematics.scalars import as_scalars, number_vector, zeros_like
 from kron_dynamics.kronecker import cross, skew
 from kron_dynamics.model.rigid_model import RigidModel, rigid_tree
@@ -138,8 +138,8 @@ def _newton_euler_rate(
 ) -> ScalarArray:
     placements = joint_placements(model, number_vector(q, 'q', model.n))
     inertias = model.per_body(regrouped_inertias)
-    motions = body_motions(model, placements, qd, qdd, None, -model.gravity)
-    qd, qdd, qddd = given_rates(qd, qdd, qddd, length=model.n)
+    motions = body_motions(model, placements, (qd, qdd), -model.gravity)
+    qd, qdd, qddd = rate_vectors(qd, qdd, qddd, length=model.n)
     rest = np.zeros(3, dtype=int)
     # Gravity's components are constant in base axes, which are at rest.
     rates = model.table(_AccelerationRate(rest, rest))

@@ -25,6 +25,7 @@ from kron_dynamics.dynamics.gravity import gravity_vector
 from kron_dynamics.dynamics.mass_matrix import mass_matrix
 from kron_dynamics.kinematics.scalars import as_scalars
 from kron_dynamics.kronecker import contract
+from kron_dynamics.model.rigid_model import checked_model
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.scalar_arguments import at_least, matrix, vector
 from kron_dynamics.typing import ArrayLike, ScalarArray
@@ -211,7 +212,7 @@ def _slope(
         times: order of the time derivative of the energy.
         by: index in `motion` of the variable of differentiation.
     """
-    rows = list(matrix(motion, 'motion', count + times, model.n))
+    rows = list(matrix(motion, 'motion', count + times, checked_model(model).n))
 
     def derivative(row: ScalarArray) -> Any:
         moved = [row if k == by else other for k, other in enumerate(rows)]

@@ -64,7 +64,7 @@ from kron_dynamics.flexible.flexible_kinematics import (
     root_motion,
 )
 from kron_dynamics.flexible.flexible_model import FlexibleModel
-from kron_dynamics.kinematics.motion import given_rates
+from kron_dynamics.kinematics.motion import rate_vectors
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
 from kron_dynamics.model.rigid_model import RigidModel
 from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
@@ -133,7 +133,7 @@ def _energy_of_derivative(
     model: FlexibleModel, q: ArrayLike, derivatives: Sequence[ArrayLike]
 ) -> Any:
     """Return half the integral of the squared acceleration (1) or jerk (2) over all mass."""
-    rates, order = given_rates(*derivatives), len(derivatives) - 1
+    rates, order = rate_vectors(*derivatives), len(derivatives) - 1
     where = configuration(model, as_scalars(q), *rates)
     motions = motions_of(model, where, rates, np.zeros(3, dtype=int))
     inertias = model.skeleton.per_body(body_inertias)

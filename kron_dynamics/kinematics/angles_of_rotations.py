@@ -20,8 +20,9 @@ from kron_dynamics.kronecker import cross
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, FloatArray
 
-# Sine of the distance to a singularity below which the first and third angle are only rounding.
-_ROUNDING = 1e-12
+# Sine of the distance to a singularity below which the first and third angle are only rounding:
+# of floats, and per entry of R^T R - E, which shows with how many digits a matrix is written.
+_ROUNDING, _PER_ENTRY = 1e-12, 4
 # Tolerance for the entries of R^T R - E: a rotation matrix written with six digits passes.
 _ORTHOGONAL = 1e-5
 _TURN = 2 * math.pi
@@ -32,7 +33,8 @@ def angles_of_rotation(
 ) -> FloatArray:
     """Return alpha, beta, gamma of a rotation matrix, shape (3,), rad.  [N] eq. (28) solved.
 
-    `rotation_of_angles` recovers the matrix from them, also near singularities.
+    `rotation_of_angles` recovers the matrix from them, also near singularities, with as many
+    digits as it has. Singular are also angles that its rounding alone would determine.
 
     Args:
         rotation: R, shape (3, 3), whose columns are the rotated axes.
@@ -48,7 +50,7 @@ def angles_of_rotation(
         ShapeError: the matrix or the reference has another shape.
         SingularOrientationError: the angles are singular and there is no reference.
     """
-    R = _rotation(rotation)
+    R, off = _rotation(rotation)
     A, B, C = orientation_axes(sequence).T
     near = None if reference is None else finite_array(reference, 'reference')
     if near is not None and near.shape != (3,):
@@ -59,9 +61,10 @@ def angles_of_rotation(
     sign = -1 if is_euler else int(A @ cross(B, C))
     beside = math.hypot(across, up)
     beta = math.atan2(beside, along) if is_euler else math.atan2(sign * along, beside)
-    if beside < _ROUNDING:
+    rounding = max(_ROUNDING, _PER_ENTRY * off)
+    if beside < rounding:
         if near is None:
-            raise SingularOrientationError(sequence, beta, beside, _ROUNDING)
+            raise SingularOrientationError(sequence, beta, beside, rounding)
         return _at_singularity(R, sequence, near, along, beta)
     alpha = math.atan2(-sign * across, sign * up)
     first = np.array([alpha, beta, _third(R, sequence, alpha)])
@@ -112,7 +115,7 @@ def quaternion_of_rotation(rotation: ArrayLike, reference: ArrayLike | None = No
         ParameterError: the matrix is not a rotation.
         ShapeError: the matrix or the reference has another shape.
     """
-    R = _rotation(rotation)
+    R, _ = _rotation(rotation)
     towards = np.array([0.0, 0.0, 0.0, 1.0])
     if reference is not None:
         towards = finite_array(reference, 'reference')
@@ -127,7 +130,8 @@ def quaternion_of_rotation(rotation: ArrayLike, reference: ArrayLike | None = No
     return np.asarray(math.copysign(1.0, column @ towards) * column / np.linalg.norm(column))
 
 
-def _rotation(rotation: ArrayLike) -> FloatArray:
+def _rotation(rotation: ArrayLike) -> tuple[FloatArray, float]:
+    """Return the checked matrix, and the largest entry of R^T R - E."""
     R = finite_array(rotation, 'rotation')
     if R.shape != (3, 3):
         raise ShapeError(f'rotation has shape {R.shape}, expected (3, 3)')
@@ -137,7 +141,7 @@ def _rotation(rotation: ArrayLike) -> FloatArray:
             f'rotation is no rotation: R^T R differs from E by {off:.3g} and det R is '
             f'{np.linalg.det(R):.3g}, expected at most {_ORTHOGONAL:g} and 1'
         )
-    return R
+    return R, off
 
 
 def _third(R: FloatArray, sequence: str, alpha: float) -> float:

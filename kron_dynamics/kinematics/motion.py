@@ -11,12 +11,16 @@ from typing import Any
 
 import numpy as np
 
+from kron_dynamics.exceptions import ArgumentTypeError
 from kron_dynamics.kinematics.forward import JointPlacement, body_placements, joint_placements
 from kron_dynamics.kinematics.scalars import number_vector, on_link
 from kron_dynamics.kronecker import cross, skew
 from kron_dynamics.model.rigid_model import RigidModel, rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
+
+# Names of the derivatives of the coordinates, by order.
+_RATES = ('qd', 'qdd', 'qddd')
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,6 +37,16 @@ class FrameMotion:
 
     linear: tuple[ScalarArray, ...]
     angular: tuple[ScalarArray, ...]
+
+    def stacked(self, order: int) -> ScalarArray:
+        """Return the linear, then the angular derivative of an order, shape (6,).
+
+        Raises:
+            ArgumentTypeError: the motion was computed without this order.
+        """
+        if order >= len(self.linear):
+            raise ArgumentTypeError(f'{_RATES[order]} is None, expected numbers')
+        return np.concatenate([self.linear[order], self.angular[order]])
 
     def field(self, order: int) -> ScalarArray:
         """Return U, shape (3, 3): ``linear[order] + U @ r`` is the derivative at point r (m).
@@ -139,9 +153,7 @@ class FrameMotion:
 def body_motions(
     model: RigidModel,
     placements: Sequence[JointPlacement],
-    qd: ArrayLike,
-    qdd: ArrayLike | None,
-    qddd: ArrayLike | None,
+    rates: Sequence[ArrayLike],
     base_acceleration: ScalarArray,
 ) -> list[FrameMotion]:
     """Return the motion of every body's origin, body axes, as a table of the model.
@@ -149,12 +161,15 @@ def body_motions(
     Args:
         model: the robot.
         placements: placements of its bodies on their parents.
-        qd: first derivatives of the coordinates, shape (n,).
-        qdd: second derivatives, shape (n,); None leaves accelerations and jerks out.
-        qddd: third derivatives, shape (n,); None leaves the jerks out.
+        rates: qd, qdd, qddd, shape (n,) each; the last may be missing, and motions have as many
+            orders.
         base_acceleration: acceleration of the base, shape (3,), base axes, m/s^2.
+
+    Raises:
+        ArgumentTypeError: a derivative holds no numbers.
+        ShapeError: a derivative has another shape.
     """
-    rates = given_rates(qd, qdd, qddd, length=model.n)
+    rates = rate_vectors(*rates, length=model.n)
     motions = model.table(motion_of_base(len(rates), base_acceleration))
     for k, joint in model.outward():
         c = joint.coordinate
@@ -162,19 +177,34 @@ def body_motions(
     return motions
 
 
-def given_rates(*rates: ArrayLike | None, length: int | None = None) -> list[ScalarArray]:
-    """Return the derivatives of the coordinates that are not None, shape (n,) each.
+def rate_vectors(*rates: ArrayLike, length: int | None = None) -> list[ScalarArray]:
+    """Return derivatives of the coordinates as arrays of numbers, shape (n,) each.
 
     Args:
-        rates: first, second and third derivatives, in this order; the last may be left out.
+        rates: qd, qdd, qddd, in this order; the last may be missing.
         length: n; None allows any.
 
     Raises:
-        ArgumentTypeError: a derivative holds no numbers.
+        ArgumentTypeError: a derivative is None or holds no numbers.
         ShapeError: a derivative has another shape.
     """
-    named = zip(('qd', 'qdd', 'qddd'), rates, strict=False)
-    return [number_vector(rate, name, length) for name, rate in named if rate is not None]
+    named = zip(_RATES, rates, strict=False)
+    return [number_vector(rate, name, length) for name, rate in named]
+
+
+def given_rates(*rates: ArrayLike | None, length: int | None = None) -> list[ScalarArray]:
+    """Return the derivatives before the first that is left out; see `rate_vectors`.
+
+    Args:
+        rates: qd, qdd, qddd, in this order; the last ones may be None.
+        length: n; None allows any.
+
+    Raises:
+        ArgumentTypeError: a derivative holds no numbers, or None stands for one below the highest.
+        ShapeError: a derivative has another shape.
+    """
+    orders = max((k for k, rate in enumerate(rates) if rate is not None), default=0) + 1
+    return rate_vectors(*rates[:orders], length=length)  # type: ignore[arg-type]
 
 
 def motion_of_base(orders: int, acceleration: ScalarArray | None = None) -> FrameMotion:
@@ -211,12 +241,14 @@ def frame_motion(
         point: in the link's frame, shape (3,), m; None for its origin.
 
     Raises:
+        ArgumentTypeError: a derivative below one that is given is left out.
         UnknownFrameError: the model has no such link.
     """
     tree = rigid_tree(model)
     frame = tree.frame(link)
     q = number_vector(q, 'q', tree.n)
-    motions = body_motions(tree, joint_placements(tree, q), qd, qdd, qddd, np.zeros(3, dtype=int))
+    rates = given_rates(qd, qdd, qddd, length=tree.n)
+    motions = body_motions(tree, joint_placements(tree, q), rates, np.zeros(3, dtype=int))
     rotation = body_placements(tree, q)[frame.body].rotation
     return motions[frame.body].carried(on_link(frame, point)).turned(rotation)
 
@@ -229,7 +261,7 @@ def frame_velocity(
     [T] eqs. (19), (20), (28), (43) for a point in the link's frame, shape (3,), m; [N] (18), (21).
     """
     motion = frame_motion(model, q, qd, None, None, link, point)
-    return np.concatenate([motion.linear[0], motion.angular[0]])
+    return motion.stacked(0)
 
 
 def frame_acceleration(
@@ -246,7 +278,7 @@ def frame_acceleration(
     gravity: ``J qdd + H (qd (x) qd)``, [T] eqs. (49), (50), (52), (62), (85); [N] eqs. (19), (22).
     """
     motion = frame_motion(model, q, qd, qdd, None, link, point)
-    return np.concatenate([motion.linear[1], motion.angular[1]])
+    return motion.stacked(1)
 
 
 def frame_jerk(
@@ -265,4 +297,4 @@ def frame_jerk(
     ``J qddd + H (2 qdd (x) qd + qd (x) qdd) + dH/dq (qd (x) qd (x) qd)``, base axes.
     """
     motion = frame_motion(model, q, qd, qdd, qddd, link, point)
-    return np.concatenate([motion.linear[2], motion.angular[2]])
+    return motion.stacked(2)

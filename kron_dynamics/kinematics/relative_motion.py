@@ -130,7 +130,7 @@ def relative_velocity(
     as in `relative_motion`.
     """
     motion = relative_motion(model, q, qd, None, None, link, reference, axes, point)
-    return np.concatenate([motion.linear[0], motion.angular[0]])
+    return motion.stacked(0)
 
 
 def relative_acceleration(
@@ -149,7 +149,7 @@ def relative_acceleration(
     axes of a third link; arguments and errors as in `relative_motion`.
     """
     motion = relative_motion(model, q, qd, qdd, None, link, reference, axes, point)
-    return np.concatenate([motion.linear[1], motion.angular[1]])
+    return motion.stacked(1)
 
 
 def relative_jerk(
@@ -168,4 +168,4 @@ def relative_jerk(
     m/s^3 and rad/s^3, in the axes of a third link; arguments and errors as in `relative_motion`.
     """
     motion = relative_motion(model, q, qd, qdd, qddd, link, reference, axes, point)
-    return np.concatenate([motion.linear[2], motion.angular[2]])
+    return motion.stacked(2)

@@ -7,6 +7,7 @@ from __future__ import annotations
 from functools import singledispatch
 
 from kron_dynamics.kinematics.scalars import number_vector
+from kron_dynamics.model.rigid_model import checked_model
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
@@ -19,7 +20,7 @@ def tree_coordinates(model: RobotModel, q: ArrayLike) -> ScalarArray:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
     """
-    return number_vector(q, 'q', model.n)
+    return number_vector(q, 'q', checked_model(model).n)
 
 
 @singledispatch
@@ -31,5 +32,5 @@ def tree_rates(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> ScalarArray:
         q: coordinates, shape (n,), rad or m.
         qd: their rates, shape (n,).
     """
-    number_vector(q, 'q', model.n)  # checked as where they matter
+    number_vector(q, 'q', checked_model(model).n)  # checked as where they matter
     return number_vector(qd, 'qd', model.n)

@@ -13,6 +13,7 @@ from kron_dynamics.kinematics.jacobian import jacobian, rotational_jacobian
 from kron_dynamics.kinematics.relative import rotation_between
 from kron_dynamics.kinematics.scalars import number_vector
 from kron_dynamics.kronecker import contract_last, skew
+from kron_dynamics.model.rigid_model import checked_model
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
@@ -28,7 +29,7 @@ def body_angular_jacobian(model: RobotModel, q: ArrayLike, link: str) -> ScalarA
     Raises:
         UnknownFrameError: the model has no such link.
     """
-    A = rotation_between(model, q, model.root_link, link)
+    A = rotation_between(model, q, checked_model(model).root_link, link)
     J: ScalarArray = A.T @ rotational_jacobian(model, q, link)
     return J
 
@@ -49,7 +50,7 @@ def body_angular_jacobian_dot(
     Raises:
         UnknownFrameError: the model has no such link.
     """
-    A = rotation_between(model, q, model.root_link, link)
+    A = rotation_between(model, q, checked_model(model).root_link, link)
     J_dot: ScalarArray = A.T @ angular_velocity_gradient(model, q, qd, link)
     return J_dot
 
@@ -137,7 +138,7 @@ def body_velocity_gradient(
     Raises:
         UnknownFrameError: the model has no such link.
     """
-    A = rotation_between(model, q, model.root_link, link)
+    A = rotation_between(model, q, checked_model(model).root_link, link)
     J = jacobian(model, q, link, point)
     turning = skew(J[:3] @ number_vector(qd, 'qd', model.n)) @ J[3:]
     gradient: ScalarArray = A.T @ (velocity_gradient(model, q, qd, link, point) + turning)

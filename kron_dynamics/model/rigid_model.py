@@ -46,6 +46,19 @@ class RigidModel(RobotModel, Traversal):
         return digest.hexdigest()
 
 
+def checked_model(model: RobotModel) -> RobotModel:
+    """Return the model itself, which may have flexible links or closed loops.
+
+    Raises:
+        ArgumentTypeError: `model` is not a model, for example a Robot.
+    """
+    if not hasattr(model, 'has_closed_loops'):
+        raise ArgumentTypeError(
+            f'model is a {type(model).__name__}, expected a model, such as robot.model'
+        )
+    return model
+
+
 def rigid_tree(model: RobotModel) -> RigidModel:
     """Return the model as a tree of rigid bodies, or refuse it.
 
@@ -56,11 +69,7 @@ def rigid_tree(model: RobotModel) -> RigidModel:
         ArgumentTypeError: `model` is not a model, for example a Robot.
         ModelError: a link is flexible, or the model has closed loops.
     """
-    if not hasattr(model, 'has_closed_loops'):
-        raise ArgumentTypeError(
-            f'model is a {type(model).__name__}, expected a model, such as robot.model'
-        )
-    if model.has_closed_loops:
+    if checked_model(model).has_closed_loops:
         raise ModelError(f"this quantity is for trees, and model '{model.name}' has closed loops")
     if model.is_flexible:
         links = ', '.join(f"'{link}'" for link in model.flexible_link_names)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from kron_dynamics.arguments import instance
 from kron_dynamics.exceptions import InvalidInertiaError, ModelWarning, UnknownFrameError
 from kron_dynamics.messages import clipped, listed
 from kron_dynamics.model.joint_kinds import Motion, joint_kind
@@ -254,8 +255,10 @@ class RobotModel(ABC):
         """Return the frame of a link.
 
         Raises:
+            ArgumentTypeError: the link is not given by its name.
             UnknownFrameError: the model has no such link.
         """
+        instance(link, str, 'link', 'the name of a link')
         try:
             return self.frames[link]
         except KeyError:

@@ -53,18 +53,22 @@ def plot_mode_map(found: ModeMap, path: str | Path, *, title: str = 'modes of vi
     # A single value needs a marker, since a line would be invisible.
     marker = 'o' if len(found.values) == 1 else ''
     for axes, table, label in zip(grid, curves, labels, strict=False):
-        for k, name in enumerate(found.names):
+        for k in range(len(found.names)):
             style = _LINES[k % len(_LINES)]
-            axes.plot(found.values, table[:, k], style, marker=marker, label=name)
+            axes.plot(found.values, table[:, k], style, marker=marker, label=f'mode {k + 1}')
         axes.set_ylabel(label)
         axes.grid(True, color='0.9', linewidth=0.8)
         axes.spines[['top', 'right']].set_visible(False)
         axes.ticklabel_format(axis='y', useOffset=False)
         if np.nanmin(table) >= 0 and np.nanmax(table) > 0:
             axes.set_ylim(0, 1.1 * np.nanmax(table))
-    grid[0].set_title(title)
-    grid[0].legend(frameon=False, fontsize=9)
-    grid[-1].set_xlabel(f'{found.parameter} [{found.unit}]')
+    # Names are shown as they are: $ does not begin a formula, and _ does not hide a curve.
+    grid[0].set_title(title, parse_math=False)
+    for text, name in zip(
+        grid[0].legend(frameon=False, fontsize=9).get_texts(), found.names, strict=True
+    ):
+        text.set(text=name, parse_math=False)
+    grid[-1].set_xlabel(f'{found.parameter} [{found.unit}]', parse_math=False)
     # Without a date and with a fixed salt of identifiers, the same map gives the same file.
     metadata = {'Date': None} if path.suffix.lower() == '.svg' else {}
     with matplotlib.rc_context({'svg.hashsalt': 'modes'}):

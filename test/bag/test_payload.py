@@ -47,8 +47,8 @@ def bags(recorded, tmp_path):
     return shutil.copytree(recorded, tmp_path, dirs_exist_ok=True)
 
 
-def command(bags, *more):
-    return ['payload', str(bags / 'loaded'), '--urdf', str(bags / 'arm.urdf'), *map(str, more)]
+def command(bags, *more, urdf='arm.urdf'):
+    return ['payload', str(bags / 'loaded'), '--urdf', str(bags / urdf), *map(str, more)]
 
 
 def test_payload_of_a_bag_with_the_help_of_an_empty_one(bags):
@@ -116,12 +116,11 @@ def test_command_says_what_it_trusts_and_what_was_given(bags, capsys):
 
 
 def test_names_of_a_bag_are_mapped_and_efforts_that_contradict_the_model_told(bags, capsys):
-    wrong = bags / 'other.urdf'
-    wrong.write_text((bags / 'arm.urdf').read_text().replace('"lift"', '"raise"'))
-    more = ('--urdf', wrong, '--empty', bags / 'empty')
-    assert main(command(bags, *more, '--rename', 'lift=raise')) == 0
+    (bags / 'other.urdf').write_text((bags / 'arm.urdf').read_text().replace('"lift"', '"raise"'))
+    more = ('--empty', bags / 'empty', '--rename', 'lift=raise')
+    assert main(command(bags, *more, urdf='other.urdf')) == 0
     assert 'note ' not in capsys.readouterr().out
-    assert main(command(bags, *more, '--rename', 'lift=raise', '--scale', '*:effort=-0.1')) == 0
+    assert main(command(bags, *more, '--scale', '*:effort=-0.1', urdf='other.urdf')) == 0
     told = capsys.readouterr().out
     assert 'without load: the residual is larger than the effort itself' in told
 

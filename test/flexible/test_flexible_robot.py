@@ -225,6 +225,16 @@ def test_forms_of_rigid_robots_alone_are_refused(skew: kd.Robot) -> None:
         dynamics.direct_velocity_free_matrix(skew.model, q)
 
 
+def test_only_the_highest_derivatives_may_be_left_out(skew: kd.Robot) -> None:
+    model, q = skew.model, np.zeros(skew.n)
+    with pytest.raises(kd.ArgumentTypeError, match='^qdd is'):
+        kinematics.frame_motion(model, q, q, None, q, model.tip_link)
+    with pytest.raises(kd.ArgumentTypeError, match='^qdd is'):
+        kinematics.relative_motion(model, q, q, None, q, model.tip_link, model.root_link)
+    with pytest.raises(kd.ArgumentTypeError, match='^qdd is'):
+        dynamics.acceleration_energy(model, q, q, None)  # type: ignore[arg-type]
+
+
 def test_a_flexible_model_offers_no_way_through_a_tree_of_rigid_bodies(skew: kd.Robot) -> None:
     ways = {name for name in vars(Traversal) if not name.startswith('_')}
     assert {'table', 'per_body', 'outward', 'path'} <= ways

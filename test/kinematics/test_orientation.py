@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 from typing import Any
 
@@ -177,6 +178,23 @@ def test_singularities_are_told(sequence: str) -> None:
     assert distance_to_singularity([0, sympy.Symbol('b'), 0], sequence) is None
     for nowhere in (np.nan, np.inf, -np.inf):
         assert np.isnan(distance_to_singularity([0, nowhere, 0], sequence))
+
+
+@SETS
+def test_angles_that_only_rounding_determines_are_singular(sequence: str) -> None:
+    """In a matrix with six digits, angles as near to a singularity as its error of 5e-7."""
+    for place, away in itertools.product(singular_places(sequence), (8e-7, 1.6e-6, 0.02)):
+        angles = np.array([0.7, place + away, 2.3])
+        written = np.round(rotation_of_angles(angles, sequence), 6)
+        error = abs(written.T @ written - np.eye(3)).max()
+        near = angles_of_rotation(written, sequence, angles)
+        np.testing.assert_allclose(rotation_of_angles(near, sequence), written, atol=5 * error)
+        np.testing.assert_allclose(near, angles, atol=5e-6 if away < 1e-3 else 1e-4)
+        if away < 1e-3:
+            with pytest.raises(kd.SingularOrientationError):
+                angles_of_rotation(written, sequence)
+        else:
+            angles_of_rotation(written, sequence)
 
 
 def test_the_error_survives_pickling() -> None:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -42,7 +43,7 @@ def gain_lines(
 def scale_options(
     joints: Sequence[str], gains: Sequence[Gain], scale: Mapping[str, float | str]
 ) -> str:
-    """Return options ``--scale JOINT:QUANTITY=VALUE`` that apply the identifiable gains.
+    """Return options ``--scale JOINT:QUANTITY=VALUE``, for a shell, that apply identifiable gains.
 
     They replace all rules: one that is a pattern of several joints, or that scales positions and
     velocities, too, can neither be kept beside a gain nor be left out.
@@ -58,7 +59,7 @@ def scale_options(
         if gain.is_identifiable:
             factors['effort'][list(joints).index(gain.joint)] *= gain.value
     return ' '.join(
-        f'--scale {joint}:{quantity}={factors[quantity][k]:.9g}'
+        '--scale ' + shlex.quote(f'{joint}:{quantity}={factors[quantity][k]:.9g}')
         for k, joint in enumerate(joints)
         for quantity in QUANTITIES
         if factors[quantity][k] != 1.0

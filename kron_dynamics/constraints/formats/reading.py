@@ -120,6 +120,9 @@ def _named(source: str | Path | Mapping[str, object], document: Entries) -> Path
 
 
 def _is_xml(path: Path) -> bool:
+    if path.is_fifo():
+        place = clipped(str(path))
+        raise ModelError(f'{place}: it is a pipe, expected a file, which is read several times')
     try:
         with path.open('rb') as file:
             return file.read(4096).lstrip(_BEFORE).startswith(b'<')

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import shlex
+import subprocess
 
 import numpy as np
 import pytest
@@ -37,6 +38,14 @@ def test_printed_options_alone_apply_rules_and_gains(given: dict) -> None:
     wanted[2] = wanted[2] * [1.0, 12.0, 1.0]
     found = JointMapping(scale=printed).scaled(JOINTS, recorded)
     np.testing.assert_allclose(found, wanted, rtol=1e-5)
+
+
+def test_printed_options_are_those_that_a_shell_passes_on() -> None:
+    joint = 'left $arm;*'
+    lines = gain_lines([joint], [Gain(joint, 'N m', 12.0, 11.9, 12.1, True)], {})
+    (line,) = [each for each in lines if each.startswith('--scale')]
+    said = subprocess.run(['sh', '-c', f'printf "%s\\n" {line}'], capture_output=True, check=True)
+    assert said.stdout.decode().splitlines() == ['--scale', f'{joint}:effort=12']
 
 
 def test_without_an_identifiable_gain_there_are_no_options() -> None:
