@@ -19,6 +19,8 @@ from kron_dynamics.messages import shown
 from kron_dynamics.typing import ScalarArray
 
 _OPERATIONS = ('__add__', '__sub__', '__mul__', '__neg__')
+_WHOLE = np.dtype(np.int64)
+_LARGEST = np.iinfo(np.int64).max
 _NO_SCALARS = (bool, np.bool_, complex, np.complexfloating, np.ndarray)
 
 
@@ -55,8 +57,8 @@ def scalars(values: object, name: str) -> ScalarArray:
                 raise ArgumentTypeError(f'{name} is or holds {shown(wrong)}, expected numbers')
     elif kind not in 'fiu':
         raise ArgumentTypeError(f'{name} is or holds {shown(values)}, expected numbers')
-    elif kind != 'f' and array.dtype != np.int64:
-        fits = (array <= np.iinfo(np.int64).max).all()
+    elif kind != 'f' and array.dtype != _WHOLE:
+        fits = (array <= _LARGEST).all()
         return array.astype(np.int64 if fits else np.float64)
     return array
 
@@ -68,12 +70,14 @@ def factors(*arrays: ScalarArray, terms: int = 1) -> tuple[ScalarArray, ...]:
         arrays: the factors of each product, as `scalars` returns them.
         terms: number of products that are added up.
     """
-    if all(type(array) is np.ndarray and array.dtype == np.int64 for array in arrays):
-        bound = terms
-        for array in arrays:
-            bound *= max(abs(int(array.max(initial=0))), abs(int(array.min(initial=0))))
-        if bound > np.iinfo(np.int64).max:
-            return tuple(array.astype(np.float64) for array in arrays)
+    for array in arrays:
+        if type(array) is not np.ndarray or array.dtype != _WHOLE:
+            return arrays
+    bound = terms
+    for array in arrays:
+        bound *= max(map(abs, array.ravel().tolist()), default=0)
+    if bound > _LARGEST:
+        return tuple(array.astype(np.float64) for array in arrays)
     return arrays
 
 

@@ -306,6 +306,11 @@ def test_header_and_model_are_told_from_others(tmp_path, monkeypatch):
     assert other.model.fingerprint != library.model.fingerprint
     more = export_library(kd.load(BRANCHED), prefix='arm')
     assert more.digest != library.digest
+    # Not in the fingerprint, as no equation reads it, but in the header.
+    weaker = kd.loads(BRANCHED.read_text().replace('effort="200"', 'effort="150"'))
+    assert weaker.model.fingerprint == library.model.fingerprint
+    limited = export_library(weaker, prefix='arm', quantities=['gravity_vector'])
+    assert limited.digest != library.digest
     monkeypatch.setattr('kron_dynamics.export.library.__version__', '0.0.0')
     older = export_library(kd.load(BRANCHED), prefix='arm', quantities=['gravity_vector'])
     assert older.digest != library.digest

@@ -263,6 +263,14 @@ def test_efforts_of_the_opposite_sign_are_pointed_out_on_one_line() -> None:
     assert 'JOINT:effort=-1' in note and '--gravity' in note and '--estimate-gains' not in note
 
 
+def test_efforts_of_the_opposite_sign_in_another_unit_are_pointed_out_for_each_joint() -> None:
+    robot = described()
+    motions = [record(None, 1, gains=np.array([-1e-3, -1e-3, -1e-3]))]
+    rows = STRUCTURE.rows(robot, motions)
+    notes = unit_notes(robot, rows, motions, STRUCTURE.terms)
+    assert notes and all('another unit' in note and 'times' in note for note in notes)
+
+
 def test_efforts_that_do_not_go_with_those_described_are_no_other_unit() -> None:
     robot = described()
     motion = record(None, 1)

@@ -14,7 +14,10 @@ from kron_dynamics.ros.demo.processes import NodeProcess, ProcessError
 @pytest.mark.parametrize(
     ('text', 'last_words'),
     [
-        ('import sys\nprint("first")\nsys.exit("no robot here")\n', 'no robot here'),
+        (
+            'import sys\nprint("first")\nprint("second")\nsys.exit("no robot here")\n',
+            'no robot here',
+        ),
         ('import sys\nsys.exit(1)\n', 'no output'),
     ],
 )
