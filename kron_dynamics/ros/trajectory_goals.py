@@ -24,10 +24,7 @@ from kron_dynamics.control.goal_monitor import (
 )
 from kron_dynamics.control.tracking_controller import TrackingController
 from kron_dynamics.control.turns import whole_turns
-from kron_dynamics.exceptions import (
-    KronDynamicsError,
-    TrajectoryError,
-)
+from kron_dynamics.exceptions import KronDynamicsError, TrajectoryError
 from kron_dynamics.model.joint_kinds import endless
 from kron_dynamics.ros.conversions import stamp_from
 from kron_dynamics.ros.goal_settings import GoalSettings

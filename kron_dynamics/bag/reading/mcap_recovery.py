@@ -115,7 +115,7 @@ class McapRecovery:
         """
         wanted = {connection.id: connection for connection in connections}
         for kind, record in self._records():
-            if kind == MESSAGE and len(record) >= MESSAGE_HEAD.size:
+            if kind == MESSAGE:
                 channel, _, time, _ = MESSAGE_HEAD.unpack_from(record)
                 if channel in wanted:
                     yield wanted[channel], time, record[MESSAGE_HEAD.size :]

@@ -59,8 +59,8 @@ def records_of_open_chunk(data: mmap, at: int) -> int | None:
         at: offset of the chunk.
     """
     begin = _content_of_chunk(data, at)
-    is_open = begin is not None and begin == at + RECORD.size + CHUNK_HEAD.size + 12
-    return begin if is_open and data[at] == CHUNK else None
+    unnamed = at + RECORD.size + CHUNK_HEAD.size + LENGTH.size + SIZE.size
+    return begin if begin == unnamed and data[at] == CHUNK else None
 
 
 def holds_compressed_chunks(data: mmap) -> bool:
