@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The demonstration from end to end, and how it stops when it is told to.
 
-Every run of the tests makes one scenario of it, the long ones all.
+Every run of the tests makes one scenario of it with short moves, the long ones all as they are.
 """
 
 from __future__ import annotations
@@ -31,6 +31,10 @@ RUNS = {
     'cylinder': ('luff_torque', 'luff_cylinder'),
 }
 PATIENCE = 500.0
+SHORT_MOVES = (
+    'from kron_dynamics.demo.bench_reclaiming import DISTANCE; '
+    'DISTANCE.update({joint: way / 32 for joint, way in DISTANCE.items()}); '
+)
 
 
 @pytest.fixture(scope='module')
@@ -38,13 +42,11 @@ def begin(ros):
     """Start the demonstration, which chooses a domain of its own."""
     environment = {key: value for key, value in os.environ.items() if key != 'ROS_DOMAIN_ID'}
     # Tests that run in the background of a shell hand an ignored SIGINT down to their children.
-    script = (
-        'import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); '
-        'from kron_dynamics.cli import main; sys.exit(main())'
-    )
+    signals = 'import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); '
 
-    def start(folder, domain=None, *arguments):
+    def start(folder, domain=None, *arguments, before=''):
         own = {} if domain is None else {'ROS_DOMAIN_ID': domain}
+        script = f'{signals}{before}from kron_dynamics.cli import main; sys.exit(main())'
         return subprocess.Popen(
             [sys.executable, '-c', script, 'demo']
             + ['--output', str(folder), '--real-time-factor', '8', *arguments],
@@ -66,9 +68,9 @@ def end_with_its_nodes(process):
     process.kill()
 
 
-def to_its_end(begin, folder, *arguments):
+def to_its_end(begin, folder, *arguments, before=''):
     """Output folder, printed lines, and errors of a demonstration that ran to its end."""
-    process = begin(folder, None, *arguments)
+    process = begin(folder, None, *arguments, before=before)
     try:
         printed, errors = process.communicate(timeout=PATIENCE)
     finally:
@@ -79,7 +81,9 @@ def to_its_end(begin, folder, *arguments):
 
 @pytest.fixture(scope='module')
 def vibration(begin, tmp_path_factory):
-    return to_its_end(begin, tmp_path_factory.mktemp('demo') / 'output', '--only', 'vibration')
+    """Moves of an eighth: their ends, at the same accelerations, make the boom vibrate as much."""
+    folder = tmp_path_factory.mktemp('demo') / 'output'
+    return to_its_end(begin, folder, '--only', 'vibration', before=SHORT_MOVES)
 
 
 @pytest.fixture(scope='module')
@@ -246,7 +250,7 @@ def test_the_true_bending_is_in_the_bag(vibration):
         truth = recorded[f'/{run}/simulator_node/modal_states']
         assert [table.names for table in truth.tables] == [('boom/v1', 'boom/w1')]
         known = np.isin(truth.stamp, recorded[f'/{run}/joint_states'].stamp)
-        assert known.sum() > 0.99 * len(truth) > 1000
+        assert known.sum() > 0.99 * len(truth) > 500
         assert len(recorded[f'/{run}/dynamics_node/deflection'])
 
 
