@@ -90,7 +90,9 @@ class RowReader(Sqlite3Reader):
         self, rows: Rows, wanted: Mapping[int, Connection]
     ) -> Iterator[tuple[Connection, int, bytes | Batch]]:
         """Yield the messages of some topics; those of a topic as one batch if of equal size."""
-        for topic in np.unique(rows.topic).tolist():
+        one = len(rows.topic) > 0 and bool((rows.topic == rows.topic[0]).all())
+        topics = rows.topic[:1] if one else np.unique(rows.topic)
+        for topic in topics.tolist():
             if topic not in wanted:
                 continue
             chosen = np.flatnonzero(rows.topic == topic)

@@ -32,9 +32,11 @@ class RateMoments:
             return
         sizes = np.abs(np.ascontiguousarray(rates.T))  # NumPy is faster along rows
         known = np.isfinite(sizes)
-        if not known.all():
+        if known.all():
+            self.count[columns] += sizes.shape[1]
+        else:
             sizes = np.where(known, sizes, 0.0)
-        self.count[columns] += np.count_nonzero(known, axis=1)
+            self.count[columns] += np.count_nonzero(known, axis=1)
         self.squares[columns] += np.einsum('ij,ij->i', sizes, sizes)
         self.peak[columns] = np.maximum(self.peak[columns], sizes.max(axis=1))
 
@@ -101,8 +103,10 @@ class RateSums:
             rows = _Rows(block.segment, np.concatenate((before.valid, block.valid)), joined)
         for apart in set(self.apart):
             joints = [k for k, each in enumerate(self.apart) if each == apart]
+            # A slice of all joints needs no copy.
+            chosen = slice(None) if len(joints) == len(self.apart) else joints
             jerk, recorded, recomputed = (
-                self._rates(signal, rows.valid, apart, old)[:, joints]
+                self._rates(signal, rows.valid, apart, old)[:, chosen]
                 for signal in rows.signals[:3]
             )
             self.jerk.add(joints, jerk)
@@ -113,8 +117,7 @@ class RateSums:
                 recomputed = np.where(known, recomputed, np.nan)
             self.compared.add(joints, recomputed)
         widest = self._rates(rows.signals[3], rows.valid, max(self.apart), old)
-        parts = (widest[:, :3], widest[:, 3:])
-        self.tip.add([0, 1], np.column_stack([np.linalg.norm(part, axis=1) for part in parts]))
+        self.tip.add([0, 1], magnitudes(widest))
         keep = slice(-max(self.apart), None)
         self._before = _Rows(
             rows.segment, rows.valid[keep], tuple(signal[keep] for signal in rows.signals)
@@ -129,3 +132,9 @@ class RateSums:
         rates = (signal[late] - signal[early]) / (apart * self._step)
         both = valid[late] & valid[early]
         return rates if both.all() else rates[both]
+
+
+def magnitudes(vectors: FloatArray) -> FloatArray:
+    """Return the linear and the angular magnitude of 6-vectors, shape (N, 6), as (N, 2)."""
+    halves = vectors.reshape(-1, 2, 3)
+    return np.asarray(np.sqrt(np.einsum('nij,nij->ni', halves, halves)))

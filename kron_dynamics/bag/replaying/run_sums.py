@@ -10,7 +10,7 @@ import numpy as np
 
 from kron_dynamics.bag.replaying.effort_delay import EffortDelay
 from kron_dynamics.bag.replaying.filters import JointFilter
-from kron_dynamics.bag.replaying.rate_sums import RateSums
+from kron_dynamics.bag.replaying.rate_sums import RateSums, magnitudes
 from kron_dynamics.bag.replaying.segment_replay import TERMS, SegmentReplay
 from kron_dynamics.bag.replaying.thinned_rows import ThinnedRows
 from kron_dynamics.typing import BoolArray, FloatArray
@@ -134,15 +134,7 @@ class SegmentSums:
         known = np.isfinite(recorded).all(axis=1)
         if known.any():
             parts = (recorded[known], recomputed[known], (recorded - recomputed)[known])
-            self.tip.add(
-                np.column_stack(
-                    [
-                        np.linalg.norm(part[:, rows], axis=1)
-                        for part in parts
-                        for rows in (slice(0, 3), slice(3, 6))
-                    ]
-                )
-            )
+            self.tip.add(np.hstack([magnitudes(part) for part in parts]))
 
 
 class RunSums:

@@ -71,7 +71,7 @@ class ThinnedRows:
         groups = len(table) // self.stride
         self._left = block.segment, table[groups * self.stride :]
         means = table[: groups * self.stride].reshape(groups, self.stride, table.shape[1])
-        means = means.mean(axis=1)
+        means = np.einsum('gsk->gk', means) / self.stride  # faster than NumPy's mean
         self._parts.setdefault(block.segment, []).append(means)
 
     def keep(self, numbers: list[int]) -> None:
