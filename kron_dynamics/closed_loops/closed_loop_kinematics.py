@@ -16,7 +16,7 @@ import numpy as np
 from kron_dynamics.closed_loops.closed_loop_model import ClosedLoopModel
 from kron_dynamics.constraints.reduction import Reduction, reduction
 from kron_dynamics.dual import jacobian_of
-from kron_dynamics.kinematics.derived import (
+from kron_dynamics.kinematics.automatic_derivatives import (
     derived_jacobian_dot,
     derived_kinematic_hessian,
     derived_relative_hessian,

@@ -27,14 +27,7 @@ from kron_dynamics.dynamics.acceleration_energies import (
     energy_of_rotors,
     second_order_acceleration_energy,
 )
-from kron_dynamics.dynamics.composite import (
-    Inertia,
-    Wrench,
-    body_inertias,
-    composite_inertias,
-)
-from kron_dynamics.dynamics.coriolis import coriolis_matrix, velocity_free_coriolis_matrix
-from kron_dynamics.dynamics.derived import (
+from kron_dynamics.dynamics.automatic_derivatives import (
     derived_bias_forces,
     derived_coriolis_matrix,
     derived_inverse_dynamics_rate,
@@ -42,6 +35,13 @@ from kron_dynamics.dynamics.derived import (
     derived_velocity_free_coriolis_matrix,
     symmetric,
 )
+from kron_dynamics.dynamics.composite import (
+    Inertia,
+    Wrench,
+    body_inertias,
+    composite_inertias,
+)
+from kron_dynamics.dynamics.coriolis import coriolis_matrix, velocity_free_coriolis_matrix
 from kron_dynamics.dynamics.energies import kinetic_energy, potential_energy
 from kron_dynamics.dynamics.gravity import gravity_vector
 from kron_dynamics.dynamics.inverse import bias_forces, coriolis_vector, inverse_dynamics

@@ -18,7 +18,7 @@ from kron_dynamics.flexible.deformation import ModalState, move_section, place_s
 from kron_dynamics.flexible.flexible_body import FlexibleBody
 from kron_dynamics.flexible.flexible_model import FlexibleModel
 from kron_dynamics.flexible.link_modes import CrossSection
-from kron_dynamics.kinematics.derived import (
+from kron_dynamics.kinematics.automatic_derivatives import (
     derived_jacobian_dot,
     derived_kinematic_hessian,
     derived_relative_hessian,

@@ -24,8 +24,8 @@ from kron_dynamics.bag.series.contradicting_velocities import without_contradict
 from kron_dynamics.bag.series.implausible_efforts import changes_from_zero, effort_notes
 from kron_dynamics.bag.series.joint_log import JointLog, build_joint_log
 from kron_dynamics.bag.series.joint_sources import SLOW_RATIO, JointSource, joint_sources
+from kron_dynamics.bag.series.polled_states import log_at_source_times
 from kron_dynamics.bag.series.position_jumps import without_turns
-from kron_dynamics.bag.series.source_times import log_at_source_times
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.model.joint_kinds import joint_kind
 from kron_dynamics.model.robot_model import RobotModel

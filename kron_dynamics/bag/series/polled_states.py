@@ -16,8 +16,8 @@ import numpy as np
 from kron_dynamics.bag.reading.spool import Spool
 from kron_dynamics.bag.replaying.smoothing import resolution
 from kron_dynamics.bag.samples import Samples
+from kron_dynamics.bag.series.clock_from_motion import source_clock
 from kron_dynamics.bag.series.joint_log import JointLog, JointSegment
-from kron_dynamics.bag.series.source_clock import source_clock
 from kron_dynamics.typing import FloatArray, IntArray
 
 # Fewer repeated states count as coincidence.

@@ -11,7 +11,7 @@ import pytest
 
 from kron_dynamics.bag.samples import Samples
 from kron_dynamics.bag.series.joint_log import JointSegment
-from kron_dynamics.bag.series.source_times import source_times
+from kron_dynamics.bag.series.polled_states import source_times
 
 
 def segment_of(time, *signals) -> JointSegment:
