@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Latency from a joint state to its command: dynamics_node against a bare node, in turns.
 
-Usage: python -m benchmarks.node_latency (bare | dynamics URDF PARAMETERS)
+Usage: python -m benchmarks.node_latency, which runs the bare node until it is killed
 
-Each node runs until its standard input is closed. The bare node subscribes to the same messages
-and publishes a message of the same type for every state, with constant numbers.
+It subscribes to the same messages and publishes a message of the same type for every state, with
+constant numbers.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import re
 import subprocess
 import sys
-import threading
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from pathlib import Path
 
 import numpy as np
 
@@ -32,6 +33,7 @@ _POSITION = (100.0, 0.1, 0.05)
 _NODES = ('dynamics', 'bare')
 _SECONDS = 12.0  # duration of the measurement at each rate
 _PATIENCE = 60.0  # s until a node counts as not started
+_BEGINNING = 0.01  # s between states while the nodes start
 LOST = 0.1  # s until a state counts as unanswered, and the time it counts with
 _LATE = 1.0  # s until its answer is not expected any more
 _MOST_LOST = 1e-3  # share of the states of a node
@@ -59,6 +61,21 @@ class Questions:
     def hear(self, name: str) -> None:
         """Note a node's answer."""
         self._heard.setdefault(name, time.perf_counter())
+
+    def begin(self, names: Sequence[str]) -> None:
+        """Send states to all nodes until each answers; where none come, dynamics_node stops.
+
+        Raises:
+            MeasurementError: a node does not answer.
+        """
+        end = time.monotonic() + _PATIENCE
+        while not self._heard.keys() >= {*names}:
+            if time.monotonic() > end:
+                missing = [name for name in names if name not in self._heard]
+                raise MeasurementError(f'{missing[0]}_node sends no commands')
+            for name in names:
+                self._send(name)
+            self._spin(_BEGINNING)
 
     def answered(self, name: str) -> float:
         """Send a state and return the time until its answer, s; at most `LOST`.
@@ -110,7 +127,7 @@ def _latencies(rate: float, seconds: float) -> np.ndarray:
 
     context = rclpy.Context()
     context.init(domain_id=_DOMAIN)
-    with _running(_NODES), context:
+    with _running() as log, context:
         node = rclpy.create_node('latency', context=context)
         executor = SingleThreadedExecutor(context=context)
         executor.add_node(node)
@@ -130,62 +147,61 @@ def _latencies(rate: float, seconds: float) -> np.ndarray:
             publishers[name] = node.create_publisher(
                 JointState, f'/{name}/joint_states', qos_profile_sensor_data
             )
-        end = time.monotonic() + _PATIENCE
-        for name in _NODES:
-            while questions.answered(name) >= LOST:
-                if time.monotonic() > end:
-                    raise MeasurementError(f'{name}_node sends no commands')
-        return in_rhythm(questions.answered, rate, int(rate * seconds))
+        questions.begin(_NODES)
+        times = in_rhythm(questions.answered, rate, int(rate * seconds))
+        if fault := re.search('fault: .*', log.read_text()):
+            raise MeasurementError(f'dynamics_node had a {fault[0]}')
+        return times
 
 
 _DOMAIN = 87
 
 
 @contextlib.contextmanager
-def _running(names: Sequence[str]) -> Iterator[None]:
+def _running() -> Iterator[Path]:
+    """Run both nodes; the value is the log of dynamics_node."""
     environment = {
         **os.environ,
         'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
         'ROS_DOMAIN_ID': str(_DOMAIN),
         'PYTHONPATH': str(ROOT),
     }
-    command = [sys.executable, '-m', 'benchmarks.node_latency']
-    files = [str(ROOT / name) for name in _FILES]
-    processes = [
-        subprocess.Popen(
-            [*command, name, *(files if name == 'dynamics' else [])],
-            stdin=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            cwd=ROOT,
-            env=environment,
-        )
-        for name in names
-    ]
-    try:
-        yield
-    finally:
-        for process in processes:
-            process.kill()
-            process.wait()
+    urdf, parameters = (str(ROOT / name) for name in _FILES)
+    ours = ['kron_dynamics.ros.dynamics_node', '--ros-args', '-r', '__ns:=/dynamics']
+    ours += ['--params-file', parameters, '-p', f'robot_description_file:={urdf}']
+    # A state that the transport has lost is no fault.
+    ours += ['-p', 'state_timeout:=5.0']
+    with tempfile.TemporaryDirectory(prefix='kron_dynamics_bench_') as folder:
+        log = Path(folder) / 'log'
+        processes = []
+        try:
+            for command, errors in ((ours, log), (['benchmarks.node_latency'], Path(os.devnull))):
+                with errors.open('w') as told:
+                    processes.append(
+                        subprocess.Popen(
+                            [sys.executable, '-m', *command],
+                            stderr=told,
+                            cwd=ROOT,
+                            env=environment,
+                        )
+                    )
+            yield log
+        finally:
+            for process in processes:
+                process.kill()
+                process.wait()
 
 
-def _make(kind: str, files: Sequence[str]) -> Any:
+def main() -> None:
+    """Run the bare node."""
     import rclpy
-
-    arguments = ['--ros-args', '-r', f'__ns:=/{kind}']
-    if kind == 'dynamics':
-        from kron_dynamics.ros.dynamics_node import DynamicsNode
-
-        urdf, parameters = files
-        arguments += ['--params-file', parameters, '-p', f'robot_description_file:={urdf}']
-        rclpy.init(args=arguments)
-        return DynamicsNode()
+    from rclpy.executors import SingleThreadedExecutor
     from rclpy.qos import qos_profile_sensor_data
     from sensor_msgs.msg import JointState
     from std_msgs.msg import Float64MultiArray
     from trajectory_msgs.msg import JointTrajectory
 
-    rclpy.init(args=arguments)
+    rclpy.init(args=['--ros-args', '-r', '__ns:=/bare'])
     node = rclpy.create_node('bare_node')
     publisher = node.create_publisher(Float64MultiArray, '~/commands', 1)
     answer = Float64MultiArray(data=[0.0] * len(_JOINTS))
@@ -193,20 +209,6 @@ def _make(kind: str, files: Sequence[str]) -> Any:
         JointState, 'joint_states', lambda _: publisher.publish(answer), qos_profile_sensor_data
     )
     node.create_subscription(JointTrajectory, '~/reference', lambda _: None, 1)
-    return node
-
-
-def main() -> None:
-    """Run one of the two nodes until the measuring process closes its standard input."""
-    import rclpy
-    from rclpy.executors import SingleThreadedExecutor
-
-    def end_with_parent() -> None:
-        sys.stdin.read()
-        os._exit(0)
-
-    threading.Thread(target=end_with_parent, daemon=True).start()
-    node = _make(sys.argv[1], sys.argv[2:])
     executor = SingleThreadedExecutor()
     executor.add_node(node)
     while rclpy.ok():
