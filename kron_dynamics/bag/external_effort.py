@@ -16,7 +16,7 @@ import numpy as np
 
 from kron_dynamics.bag.replaying.filters import JointFilter
 from kron_dynamics.bag.replaying.replay import Replay
-from kron_dynamics.bag.replaying.smoothing import convolve, noise_level
+from kron_dynamics.bag.replaying.resampling import convolve, noise_level
 from kron_dynamics.bag.replaying.survey import survey
 from kron_dynamics.bag.replaying.thinned_rows import ThinnedSegment
 from kron_dynamics.robot import Robot

@@ -4,7 +4,8 @@
 
 ``B^T (M xdd + c + g) = tau`` with the spanning tree's M, c, g, accelerations xdd and rates
 ``xd = B qd``, where qd are the rates of the drives, [P] eqs. (39), (42). C* and linear models are
-exact derivatives of it. Importing this module registers the `ClosedLoopModel` implementations.
+exact derivatives of it. Loops are closed anew in every call (`closing_map.py`), so that nothing
+drifts. Importing this module registers the `ClosedLoopModel` implementations.
 """
 
 from __future__ import annotations

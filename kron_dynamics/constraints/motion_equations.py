@@ -7,6 +7,7 @@
     B^T M B du/dt + B^T (M gamma + c + g) = B^T tau,    gamma = dB/dt u + dd/dt.
 
 Omitting gamma, as a quick reading of [P] eq. (46) suggests, is wrong wherever B depends on q.
+No Baumgarte terms act against drift: simulations project (`simulation/constrained_motion.py`).
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 """Projection of positions and rates onto the constraints: loop closing, assembly.
 
 Singular positions are found by `constraints/rank.py`. Models that close their loops in every call
-use `closed_loops/closing_map.py`.
+use `closed_loops/closing_map.py`; simulations that project, instead of Baumgarte
+stabilization, are in `simulation/constrained_motion.py`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Last check of every command: finite values, effort saturation and rate limiting."""
+"""Last check of every command: finite values, effort saturation and rate limiting.
+
+`tracking_controller.py` tells the law which effort was applied; anti-windup: `integral_action.py`.
+"""
 
 from __future__ import annotations
 

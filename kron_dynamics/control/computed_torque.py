@@ -1,6 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-r"""Computed torque, and the proportional-derivative law as its baseline."""
+r"""Computed torque, and the proportional-derivative law as its baseline.
+
+Efforts are not limited here, but in `command_guard.py`.
+"""
 
 from __future__ import annotations
 

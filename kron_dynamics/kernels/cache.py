@@ -87,7 +87,8 @@ def cache_key(*parts: str, origins: Iterable[Origin] = ()) -> str:
 
     Args:
         parts: inputs that are not in source files: the kernel's name, the lengths of its
-            arguments, the model's fingerprint, compiler and processor.
+            arguments, the model's fingerprint, compiler, processor, code for batches or for single
+            states, values read by equations of users; from `kernel_factory.py`.
         origins: modules, functions and classes whose sources define the kernel.
     """
     text = '\n'.join((*parts, sources_digest(*origins), platform.machine(), platform.system()))

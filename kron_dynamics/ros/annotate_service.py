@@ -12,7 +12,7 @@ import numpy as np
 from kron_dynamics.ros.batch import check_size, flat, held_positions, table_of
 from kron_dynamics.ros.configured_robot import ConfiguredRobot
 from kron_dynamics.ros.controller_factory import effort_rate_limits, known_effort_limits
-from kron_dynamics.ros.parameters import ParameterSet
+from kron_dynamics.ros.parameter_set import ParameterSet
 
 _RATES = ('velocity', 'acceleration')
 # Numbers per violation in an answer.

@@ -23,7 +23,7 @@ from kron_dynamics.control.tracking_controller import TrackingController
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.model.joint_kinds import endless, joint_kind
 from kron_dynamics.robot import Robot
-from kron_dynamics.ros.parameters import ParameterSet
+from kron_dynamics.ros.parameter_set import ParameterSet
 from kron_dynamics.ros.reference_interface import reference_bounds
 from kron_dynamics.typing import FloatArray
 

@@ -24,7 +24,7 @@ from kron_dynamics.loading import load, loads
 from kron_dynamics.model.findings import allowed_kinds
 from kron_dynamics.robot import Robot
 from kron_dynamics.ros.joint_parameters import armature_parameters
-from kron_dynamics.ros.parameters import ParameterSet
+from kron_dynamics.ros.parameter_set import ParameterSet
 
 ALLOWED = 'allowed_model_warnings'
 XACRO_ARGS = 'xacro_args'

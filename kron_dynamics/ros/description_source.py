@@ -15,7 +15,7 @@ from kron_dynamics.ros.description import (
     robot_from_text,
     subscribe_description,
 )
-from kron_dynamics.ros.parameters import ParameterSet
+from kron_dynamics.ros.parameter_set import ParameterSet
 
 
 class DescriptionSource:

@@ -15,7 +15,7 @@ from kron_dynamics.control import IntegralAction, JointStateAssembler
 from kron_dynamics.control.terms import in_order
 from kron_dynamics.control.tracking_controller import TrackingController
 from kron_dynamics.robot import Robot
-from kron_dynamics.ros.parameters import ParameterSet
+from kron_dynamics.ros.parameter_set import ParameterSet
 from kron_dynamics.ros.publishers import WITHOUT_EVENTS
 
 _REMEMBERED = 1000  # control cycles in the statistics

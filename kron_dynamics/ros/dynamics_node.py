@@ -38,7 +38,7 @@ from kron_dynamics.ros.joint_parameters import dynamics_joint_parameters
 from kron_dynamics.ros.main import run_node
 from kron_dynamics.ros.node_parameters import DYNAMICS
 from kron_dynamics.ros.outputs import CommandOutput, StateOutputs
-from kron_dynamics.ros.parameters import ParameterSet
+from kron_dynamics.ros.parameter_set import ParameterSet
 from kron_dynamics.ros.payload_service import PayloadService, carrying_robot
 from kron_dynamics.ros.reference_interface import ReferenceInterface
 from kron_dynamics.ros.services import provide_services

@@ -18,7 +18,7 @@ from kron_dynamics.control.tracking_controller import TrackingController
 from kron_dynamics.ros.configured_robot import ConfiguredRobot
 from kron_dynamics.ros.controller_factory import effort_terms
 from kron_dynamics.ros.conversions import joint_state, wrench_stamped
-from kron_dynamics.ros.parameters import ParameterSet
+from kron_dynamics.ros.parameter_set import ParameterSet
 from kron_dynamics.ros.publishers import WITHOUT_EVENTS
 from kron_dynamics.typing import FloatArray
 

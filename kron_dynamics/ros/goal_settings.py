@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from kron_dynamics.control.goal_monitor import GoalTolerances
-from kron_dynamics.ros.parameters import ParameterSet
+from kron_dynamics.ros.parameter_set import ParameterSet
 
 
 @dataclass(frozen=True, slots=True)

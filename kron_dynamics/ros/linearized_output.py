@@ -19,7 +19,7 @@ from kron_dynamics.equilibrium import quasi_static_equilibrium
 from kron_dynamics.exceptions import KronDynamicsError
 from kron_dynamics.robot import Robot
 from kron_dynamics.ros.conversions import linearized_model
-from kron_dynamics.ros.parameters import ParameterSet
+from kron_dynamics.ros.parameter_set import ParameterSet
 from kron_dynamics.ros.publishers import WITHOUT_EVENTS
 from kron_dynamics.typing import FloatArray
 

@@ -1,6 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters of dynamics_node and simulator_node that do not depend on the joints."""
+"""Parameters of dynamics_node and simulator_node that do not depend on the joints.
+
+Those of joints: `joint_parameters.py`; of references: `reference_parameters.py`. None can be
+changed while the node is active (`ParameterSet.lock`), those in `read_once` never after the start.
+"""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from kron_dynamics.ros.conversions import fill_motion
 from kron_dynamics.ros.external_effort import ExternalEffortOutput
 from kron_dynamics.ros.flexible_output import DeflectionOutput
 from kron_dynamics.ros.linearized_output import LinearizedOutput
-from kron_dynamics.ros.parameters import ParameterSet
+from kron_dynamics.ros.parameter_set import ParameterSet
 from kron_dynamics.ros.publishers import WITHOUT_EVENTS
 from kron_dynamics.ros.serialized_numbers import SerializedNumbers
 from kron_dynamics.typing import FloatArray

@@ -28,7 +28,7 @@ from kron_dynamics.ros.controller_factory import (
     require_strength,
 )
 from kron_dynamics.ros.description import ALLOWED, allowed_warnings
-from kron_dynamics.ros.parameters import ParameterSet
+from kron_dynamics.ros.parameter_set import ParameterSet
 from kron_dynamics.ros.worker import Worker
 from kron_dynamics.typing import FloatArray
 

@@ -16,7 +16,7 @@ from kron_dynamics.control import AssembledState, ReferenceBounds
 from kron_dynamics.control.reference.stream import ReferenceStream
 from kron_dynamics.control.tracking_controller import TrackingController
 from kron_dynamics.exceptions import KronDynamicsError, TrajectoryError
-from kron_dynamics.ros.parameters import ParameterSet
+from kron_dynamics.ros.parameter_set import ParameterSet
 from kron_dynamics.ros.reference_input import ReferenceInput, TopicSender
 from kron_dynamics.ros.reference_points import points_from_bytes
 

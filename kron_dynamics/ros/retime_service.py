@@ -16,7 +16,7 @@ from kron_dynamics.robot import Robot
 from kron_dynamics.ros.batch import check_size, flat, held_positions, table_of
 from kron_dynamics.ros.configured_robot import ConfiguredRobot
 from kron_dynamics.ros.controller_factory import effort_rate_limits, known_effort_limits
-from kron_dynamics.ros.parameters import ParameterSet
+from kron_dynamics.ros.parameter_set import ParameterSet
 from kron_dynamics.typing import FloatArray
 
 if TYPE_CHECKING:

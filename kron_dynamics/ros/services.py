@@ -30,7 +30,7 @@ from kron_dynamics.ros.batch import Batch
 from kron_dynamics.ros.configured_robot import ConfiguredRobot
 from kron_dynamics.ros.frame_service import frame_kinematics
 from kron_dynamics.ros.linearize_service import linearize
-from kron_dynamics.ros.parameters import ParameterSet
+from kron_dynamics.ros.parameter_set import ParameterSet
 from kron_dynamics.ros.retime_service import retime_path
 from kron_dynamics.ros.worker import Worker
 from kron_dynamics.typing import FloatArray

@@ -32,7 +32,7 @@ from kron_dynamics.ros.description import (
 from kron_dynamics.ros.joint_parameters import simulator_joint_parameters
 from kron_dynamics.ros.main import run_node
 from kron_dynamics.ros.node_parameters import SIMULATOR
-from kron_dynamics.ros.parameters import ParameterSet
+from kron_dynamics.ros.parameter_set import ParameterSet
 from kron_dynamics.ros.signals import stopped_at_once
 from kron_dynamics.ros.unknown_parameters import refuse_unknown_parameters
 from kron_dynamics.simulation import JointSensors, Measurement, Plant

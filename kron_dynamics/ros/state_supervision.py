@@ -28,7 +28,7 @@ from kron_dynamics.robot import Robot
 from kron_dynamics.ros.conversions import seconds
 from kron_dynamics.ros.declarations import NO_LIMIT
 from kron_dynamics.ros.joint_state_bytes import JointStateReader
-from kron_dynamics.ros.parameters import ParameterSet
+from kron_dynamics.ros.parameter_set import ParameterSet
 from kron_dynamics.typing import FloatArray
 
 _WARN_PERIOD = 5.0

@@ -1,6 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The timer that checks whether joint states arrive, and knows when it was itself delayed."""
+"""The timer that checks whether joint states arrive, and knows when it was itself delayed.
+
+What counts as late: `StateSupervision.problem`. The commands that follow: `_watch` of
+`dynamics_node.py` with `fault_effort_without_state` of `control/tracking_controller.py`.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +23,9 @@ class Watchdog:
     """Calls a check with the period of `watch_period`.
 
     After a long callback an executor runs its timers before it takes the joint states that have
-    arrived meanwhile. What a check finds that is late by more than a period is therefore checked
-    once more, one period later; and again as long as states are accepted in between, as one long
-    callback may follow another.
+    arrived meanwhile. A check that ran more than a period late therefore reports nothing yet: the
+    next one, a period later, must find the problem, too. This repeats as long as states are
+    accepted in between, as one long callback may follow another.
     """
 
     def __init__(

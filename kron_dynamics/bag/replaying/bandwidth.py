@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kron_dynamics.bag.replaying.kernels import DerivativeKernels
-from kron_dynamics.bag.replaying.smoothing import is_fast
+from kron_dynamics.bag.replaying.resampling import is_fast
 from kron_dynamics.typing import FloatArray
 
 # Most rows of one periodogram: no window removes motion at lower frequencies.

@@ -6,6 +6,9 @@ Positions and velocities are used together where both are recorded and agree, el
 accurate one. All joints have the same window, so that all accelerations in an effort are averaged
 equally. Unless given, the window minimises the expected error of the recomputed efforts: remaining
 noise plus motion removed by the smoothing.
+
+`identify` uses only the smoothed positions and velocities (`bag/motions.py`); its rows are made in
+`identification/rows.py`.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from kron_dynamics.bag.replaying.kernels import (
     DerivativeKernels,
     derivative_kernels,
 )
-from kron_dynamics.bag.replaying.smoothing import convolve, noise_level, on_grid
+from kron_dynamics.bag.replaying.resampling import convolve, noise_level, on_grid
 from kron_dynamics.bag.replaying.velocity_noise import coloured_noise
 from kron_dynamics.bag.samples import Samples, sample_period
 from kron_dynamics.bag.series.joint_log import JointSegment

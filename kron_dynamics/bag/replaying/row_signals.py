@@ -13,7 +13,7 @@ from typing import TypeVar
 import numpy as np
 
 from kron_dynamics.bag.replaying.filters import JointFilter
-from kron_dynamics.bag.replaying.smoothing import (
+from kron_dynamics.bag.replaying.resampling import (
     BRIDGED_PERIODS,
     LEAST_DISTANCE,
     ON_GRID,

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kron_dynamics.bag.replaying.smoothing import NORMAL_MAD
+from kron_dynamics.bag.replaying.resampling import NORMAL_MAD
 from kron_dynamics.typing import BoolArray, FloatArray, IntArray
 
 # Number of steps, spread over the recording, from which the period is estimated.

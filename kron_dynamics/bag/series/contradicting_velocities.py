@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
+from kron_dynamics.bag.replaying.resampling import usual_noise
 from kron_dynamics.bag.replaying.row_signals import stamps_key
-from kron_dynamics.bag.replaying.smoothing import usual_noise
 from kron_dynamics.bag.series.joint_log import GAP_PERIODS, JointLog
 from kron_dynamics.typing import FloatArray
 

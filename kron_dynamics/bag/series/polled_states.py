@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kron_dynamics.bag.reading.spool import Spool
-from kron_dynamics.bag.replaying.smoothing import resolution
+from kron_dynamics.bag.replaying.resampling import resolution
 from kron_dynamics.bag.samples import Samples
 from kron_dynamics.bag.series.clock_from_motion import source_clock
 from kron_dynamics.bag.series.joint_log import JointLog, JointSegment

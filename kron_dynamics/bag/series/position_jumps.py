@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from kron_dynamics.bag.replaying.smoothing import usual_noise
+from kron_dynamics.bag.replaying.resampling import usual_noise
 from kron_dynamics.bag.samples import Samples
 from kron_dynamics.bag.series.joint_log import JointLog, JointSegment
 from kron_dynamics.model.joint_kinds import joint_kind

@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kron_dynamics.bag.replaying.smoothing import noise_level
+from kron_dynamics.bag.replaying.resampling import noise_level
 from kron_dynamics.bag.replaying.velocity_noise import coloured_noise
 from kron_dynamics.bag.samples import Samples
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kron_dynamics.bag.replaying.smoothing import convolve, noise_level, on_grid, resolution
+from kron_dynamics.bag.replaying.resampling import convolve, noise_level, on_grid, resolution
 from kron_dynamics.bag.samples import Samples
 
 STEP = 0.01
