@@ -112,6 +112,12 @@ class ReferenceRates:
         """Whether the velocity is zero at all times."""
         return not self.velocity.c.any()
 
+    @property
+    def shortest_moving_piece(self) -> float:
+        """Duration of the shortest piece in which a joint moves, s; infinite without one."""
+        moves = self.velocity.c.any(axis=(0, 2))
+        return float(np.diff(self.velocity.x)[moves].min(initial=inf))
+
 
 def _pieces(
     start: float, trajectory: Trajectory, until: float

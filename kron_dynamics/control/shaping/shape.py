@@ -93,7 +93,8 @@ def shape_trajectory(
 
     Raises:
         TrajectoryError: r starts in motion and the past does not reach back far enough, the
-            velocity steps, start is too far off, or the modes change too fast along the motion.
+            velocity steps, start is too far off, the modes change too fast along the motion, or
+            a piece of it is shorter than about 1/2000 of a period.
         ArgumentTypeError: numbers, modes_of or what it gives are none.
         ParameterError: the kind is unknown, or a mode is out of its range.
         NonFiniteError: a mode is NaN or infinite.

@@ -87,6 +87,19 @@ def test_modes_that_take_too_many_poses_do_not_jump(monkeypatch):
         control.shape_trajectory(through(times, np.arange(9) % 2), modes)
 
 
+@pytest.mark.parametrize('rest', [1e-9, 2.0])
+def test_a_move_too_quick_to_be_shaped_is_refused_for_that(rest):
+    # With the short rest, the whole motion is within two knots that are merged.
+    quick = through([0.0, rest, rest + 1e-7], [0.0, 0.0, 1.0])
+    with pytest.raises(TrajectoryError) as refusal:
+        control.shape_trajectory(quick, constant((W, Z)))
+    found = re.search(
+        r'reference moves within 1e-07 s, expected pieces of at least (\S+) s', str(refusal.value)
+    )
+    # What is asked for is enough.
+    control.shape_trajectory(through([0.0, float(found[1])], [0.0, 1.0]), constant((W, Z)))
+
+
 def test_modes_that_change_too_fast_to_converge_do_not_jump():
     with pytest.raises(TrajectoryError, match='does not converge in 60 rounds: .* too fast'):
         control.shape_trajectory(move(), lambda q: ([W * np.exp(2.0 * np.sin(9.0 * q[0]))], [Z]))
