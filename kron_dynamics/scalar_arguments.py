@@ -96,6 +96,19 @@ def _array(values: object, name: str) -> ScalarArray:
         raise ArgumentTypeError(f'{name} is {shown(values)}, expected numbers') from error
 
 
+def scalar(value: Any, name: str) -> Any:
+    """Return the argument itself if it is one number of any number system.
+
+    Raises:
+        ArgumentTypeError: it is not a number.
+        ShapeError: it is an array or a list.
+    """
+    shape = scalars(value, name).shape
+    if shape:
+        raise ShapeError(f'{name} has shape {shape}, expected one number')
+    return value
+
+
 def vector(values: object, name: str, length: int | None = None) -> ScalarArray:
     """Return scalars of shape (length,), or of any shape (n,) with n >= 1 if length is None.
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import sympy
 
-from kron_dynamics import dual, elementary, kronecker, taylor
+from kron_dynamics import dual, dynamics, elementary, kinematics, kronecker, taylor
 from kron_dynamics.exceptions import (
     ArgumentTypeError,
     KronDynamicsError,
@@ -153,6 +153,42 @@ REFUSED: list[tuple[Callable[[], Any], type[KronDynamicsError], str]] = [
     (lambda: taylor.mixed_term(A26, [1.0, 2.0], [1.0, 2.0]), ShapeError, 'A_yx has shape (2, 6)'),
     (lambda: LINEAR([1.0], X3), ShapeError, 'dx has shape (1,), expected (2,)'),
     (lambda: taylor.linearized_product(A23, A26, X3, A26), ShapeError, 'A_y has shape (2, 6)'),
+]
+
+
+E1, AXIS = np.array([0.0, 0.0, 0.0, 1.0]), np.array([0.0, 0.0, 1.0])
+SCREW = kinematics.Screw.turning(AXIS, X3)
+REFUSED += [
+    (lambda: kinematics.conjugate_derivative(E1, None), ArgumentTypeError, 'derivative is'),
+    (
+        lambda: kinematics.conjugate_derivative(E1, X3),
+        ShapeError,
+        'derivative has shape (3,), expected (4, n) or (4,)',
+    ),
+    (lambda: kinematics.rotation_exponential_rate(AXIS, 1, None), ArgumentTypeError, 'rate is'),
+    (lambda: kinematics.rotation_exponential_rate(AXIS, 1, X3), ShapeError, 'rate has shape (3,)'),
+    (lambda: kinematics.rotation_exponential_rate(AXIS, X3, 1), ShapeError, 'angle has shape'),
+    (lambda: kinematics.screw_exponential(None, 1.0), ArgumentTypeError, 'screw is None'),
+    (lambda: kinematics.screw_exponential(SCREW, X3), ShapeError, 'position has shape (3,)'),
+    (lambda: kinematics.screw_exponential(SCREW, '1'), ArgumentTypeError, "position is '1'"),
+    (lambda: kinematics.screw_exponential_derivatives(SCREW, 1, 2), ShapeError, 'rates is 2'),
+    (
+        lambda: kinematics.screw_exponential_derivatives(SCREW, 1, [None]),
+        ArgumentTypeError,
+        'rates is or holds None',
+    ),
+    (
+        lambda: kinematics.Screw.turning(AXIS, X3, None),
+        ArgumentTypeError,
+        'pitch is or holds None',
+    ),
+    (lambda: kinematics.Screw.turning(AXIS, X3, X3), ShapeError, 'pitch has shape (3,)'),
+    (
+        lambda: dynamics.reduced_coriolis_matrix(A23),
+        ShapeError,
+        'C has shape (2, 3), expected (2, 4)',
+    ),
+    (lambda: dynamics.reduced_coriolis_matrix(None), ArgumentTypeError, 'C is or holds None'),
 ]
 
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from kron_dynamics.bag.reading.reader import BagContents, read_bag
 from kron_dynamics.bag.replaying.kernels import MIN_HALF_COUNT
-from kron_dynamics.bag.replaying.replay import Replay, recorded_efforts, replay_run
+from kron_dynamics.bag.replaying.recorded_efforts import recorded_efforts
+from kron_dynamics.bag.replaying.replay import Replay, replay_run
 from kron_dynamics.bag.replaying.row_signals import interpolated_joints
 from kron_dynamics.bag.series.implausible_efforts import changes_from_zero
 from kron_dynamics.bag.series.runs import Run, find_runs

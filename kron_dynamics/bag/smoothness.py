@@ -16,7 +16,8 @@ import numpy as np
 from kron_dynamics.bag.external_effort import recorded_effort_noise
 from kron_dynamics.bag.reading.spool import release
 from kron_dynamics.bag.replaying.rate_sums import RateMoments
-from kron_dynamics.bag.replaying.replay import Replay, recorded_efforts
+from kron_dynamics.bag.replaying.recorded_efforts import recorded_efforts
+from kron_dynamics.bag.replaying.replay import Replay
 from kron_dynamics.bag.replaying.row_signals import alike, stamps_key
 from kron_dynamics.bag.results import pooled_noise
 from kron_dynamics.bag.series.joint_log import GAP_PERIODS

@@ -39,7 +39,8 @@ def external_wrench(
     Raises:
         UnknownFrameError: the model has no such link.
     """
-    A = rotation_between(model, q, checked_model(model).root_link, axes or link)
+    axes = link if axes is None else axes
+    A = rotation_between(model, q, checked_model(model).root_link, axes)
     J = jacobian(model, q, link, point)
     force, moment = number_vector(force, 'force', 3), number_vector(moment, 'moment', 3)
     wrench = np.concatenate([A @ force, A @ moment])

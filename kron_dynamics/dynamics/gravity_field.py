@@ -11,13 +11,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from kron_dynamics.arguments import instance
 from kron_dynamics.dual import derivatives_of
 from kron_dynamics.dynamics.body_matrices import link_matrices
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.kinematics.scalars import as_scalars, number_vector, zeros_like
 from kron_dynamics.kronecker import cross, kronecker
 from kron_dynamics.model.robot_model import RobotModel
-from kron_dynamics.scalar_arguments import matrix, vector
+from kron_dynamics.scalar_arguments import function_of_numbers, matrix, scalar, vector
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
 
@@ -58,7 +59,7 @@ class CentralField:
             ArgumentTypeError: mu or the centre holds no numbers.
             ShapeError: mu is not one number, or the centre has another shape.
         """
-        vector([self.mu], 'mu', 1)
+        scalar(self.mu, 'mu')
         vector(self.center, 'center', 3)
 
     def ray(self, place: ScalarArray) -> tuple[ScalarArray, Any]:
@@ -106,6 +107,14 @@ class FieldOf:
 
     function: Callable[[ScalarArray], Any]
 
+    def __post_init__(self) -> None:
+        """Refuse what is no function.
+
+        Raises:
+            ArgumentTypeError: it cannot be called.
+        """
+        function_of_numbers(self.function, 'function')
+
     def acceleration(self, place: ScalarArray) -> ScalarArray:
         """Return g, shape (3,), m/s^2."""
         # Evaluated as dual numbers, since traced scalars have no powers.
@@ -138,13 +147,19 @@ def field_forces(
             r x (dg/dc r) dm, and the force, half the integral of d^2 g/dc^2 (r (x) r) dm.
 
     Raises:
+        ArgumentTypeError: field is none, or its values are no numbers.
         ModelError: the robot has flexible links or closed loops.
         ParameterError: a mass centre is at the centre of a central field.
+        ShapeError: values of the field have another shape.
     """
     q = number_vector(q, 'q', model.n)
+    for name in ('acceleration', 'gradient', 'second_derivative')[: 3 if extended else 1]:
+        if not callable(getattr(field, name, None)):
+            instance(field, (), 'field', f"a gravity field, with '{name}', such as CentralField")
     forces = zeros_like(q, (model.n,))
     for body in link_matrices(model, q):
-        forces = forces + body.mass * body.J_T.T @ field.acceleration(body.center)
+        g = vector(field.acceleration(body.center), 'acceleration of the field', 3)
+        forces = forces + body.mass * body.J_T.T @ g
         if extended:
             # Second moments of mass about the mass centre, the integral of r r^T dm.
             half = np.trace(body.inertia) / 2
@@ -170,9 +185,11 @@ def central_field_potential(
         extended: whether to treat links as extended bodies to second order, not as mass points.
 
     Raises:
+        ArgumentTypeError: field is no `CentralField`.
         ModelError: the robot has flexible links or closed loops.
         ParameterError: a mass centre is at the centre of the field.
     """
+    instance(field, CentralField, 'field', 'a CentralField')
     total: Any = 0
     for body in link_matrices(model, q):
         c, R = field.ray(body.center)

@@ -49,12 +49,14 @@ class KaneBody:
 
     def velocity(self, qd: ArrayLike) -> ScalarArray:
         """Return [omega; v] = J qd, shape (6,), rad/s and m/s.  [P] eqs. (14), (15)."""
-        velocity: ScalarArray = self.J @ as_scalars(qd)
+        velocity: ScalarArray = self.J @ number_vector(qd, 'qd', self.J.shape[1])
         return velocity
 
     def acceleration(self, qd: ArrayLike, qdd: ArrayLike) -> ScalarArray:
         """Return d(J qd)/dt = J qdd + dJ/dt qd, shape (6,), SI.  [P] eqs. (14), (15)."""
-        acceleration: ScalarArray = self.J @ as_scalars(qdd) + self.J_dot @ as_scalars(qd)
+        n = self.J.shape[1]
+        qd, qdd = number_vector(qd, 'qd', n), number_vector(qdd, 'qdd', n)
+        acceleration: ScalarArray = self.J @ qdd + self.J_dot @ qd
         return acceleration
 
     def inertia_wrench(self, qd: ArrayLike, qdd: ArrayLike) -> ScalarArray:

@@ -28,6 +28,7 @@ from kron_dynamics.kronecker import (
     vec,
 )
 from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.scalar_arguments import matrix
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
 
@@ -146,5 +147,10 @@ def reduced_coriolis_matrix(C: ScalarArray) -> ScalarArray:
 
     Args:
         C: any form of C*, shape (n, n*n).
+
+    Raises:
+        ArgumentTypeError: C is not of numbers.
+        ShapeError: C has another shape.
     """
-    return C @ duplication_matrix(len(C))
+    n = len(matrix(C, 'C'))
+    return matrix(C, 'C', n, n * n) @ duplication_matrix(n)

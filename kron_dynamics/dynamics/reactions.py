@@ -44,7 +44,7 @@ def joint_reactions(
         wrenches: external wrenches on links, without gravity.
 
     Raises:
-        ArgumentTypeError: an item of `wrenches` is not a `Wrench`.
+        ArgumentTypeError: wrenches is no list, or an item is not a `Wrench`.
         UnknownFrameError: the model has no such link.
         ModelError: a wrench without a point acts on a flexible link.
     """

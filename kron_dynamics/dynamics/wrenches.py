@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -55,7 +55,7 @@ def wrench_forces(model: RobotModel, q: ArrayLike, wrenches: Sequence[Wrench]) -
         wrenches: any number of them, several on one link included.
 
     Raises:
-        ArgumentTypeError: an item is not a `Wrench`.
+        ArgumentTypeError: wrenches is no list, or an item is not a `Wrench`.
         UnknownFrameError: the model has no such link.
         ModelError: the robot has flexible links or closed loops.
     """
@@ -81,12 +81,12 @@ def body_wrenches(
         wrenches: any number of them, several on one link included.
 
     Raises:
-        ArgumentTypeError: an item is not a `Wrench`.
+        ArgumentTypeError: wrenches is no list, or an item is not a `Wrench`.
         UnknownFrameError: the model has no such link.
         ModelError: the robot has flexible links or closed loops.
     """
     tree, q = rigid_tree(model), number_vector(q, 'q', model.n)
-    found = [on_body(model, tree, q, wrench) for wrench in wrenches]
+    found = [on_body(model, tree, q, wrench) for wrench in checked_wrenches(wrenches)]
     numbers = widest(q, *(x for _, *vectors in found for x in vectors))
     n_b, f_b = (zeros_like(numbers, (len(tree.bodies), 3)) for _ in range(2))
     for k, force, moment, place in found:
@@ -96,6 +96,17 @@ def body_wrenches(
         n_b[k] = n_b[k] + moment
         f_b[k] = f_b[k] + force
     return n_b, f_b
+
+
+def checked_wrenches(wrenches: Iterable[Wrench]) -> Iterable[Wrench]:
+    """Return the argument itself if it is a list of wrenches, or some other iterable.
+
+    Raises:
+        ArgumentTypeError: it is a single wrench, or none.
+    """
+    if isinstance(wrenches, Wrench) or not isinstance(wrenches, Iterable):
+        raise ArgumentTypeError(f'wrenches is {shown(wrenches)}, expected a list of Wrench')
+    return wrenches
 
 
 def on_body(
@@ -118,7 +129,8 @@ def on_body(
     if not isinstance(wrench, Wrench):
         raise ArgumentTypeError(f'wrenches hold {shown(wrench)}, expected a Wrench')
     frame = tree.frame(wrench.link)
-    turn = frame.rotation @ rotation_between(model, q, wrench.link, wrench.axes or wrench.link)
+    axes = wrench.link if wrench.axes is None else wrench.axes
+    turn = frame.rotation @ rotation_between(model, q, wrench.link, axes)
     force = turn @ number_vector(wrench.force, 'force', 3)
     moment = turn @ number_vector(wrench.moment, 'moment', 3)
     if wrench.point is not None or frame.body < 0:

@@ -16,7 +16,7 @@ import numpy as np
 from kron_dynamics.dynamics.composite import Wrench as BodyWrench
 from kron_dynamics.dynamics.composite import body_inertias
 from kron_dynamics.dynamics.reactions import joint_reactions
-from kron_dynamics.dynamics.wrenches import Wrench, on_body
+from kron_dynamics.dynamics.wrenches import Wrench, checked_wrenches, on_body
 from kron_dynamics.exceptions import ModelError
 from kron_dynamics.flexible.flexible_dynamics import carried_wrenches
 from kron_dynamics.flexible.flexible_model import FlexibleModel
@@ -37,7 +37,7 @@ def _flexible_joint_reactions(
     q, qd, qdd = as_scalars(q), as_scalars(qd), as_scalars(qdd)
     skeleton = model.skeleton
     outside = dict[int, BodyWrench]()
-    for wrench in wrenches:
+    for wrench in checked_wrenches(wrenches):
         k, force, moment, place = on_body(model, skeleton, q, wrench)
         if wrench.point is None:
             _refuse_bending_centre(model, wrench.link, k)

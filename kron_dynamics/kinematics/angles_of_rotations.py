@@ -21,8 +21,11 @@ from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, FloatArray
 
 # Sine of the distance to a singularity below which the first and third angle are only rounding:
-# of floats, and per entry of R^T R - E, which shows with how many digits a matrix is written.
+# of floats, and per error of an entry.
 _ROUNDING, _PER_ENTRY = 1e-12, 4
+# Numbers of decimals with which a matrix may be written, and the largest entry of R^T R - E of one
+# that has all digits, though they may be few: 1 and 1e-8 in a turn by 1e-8 rad.
+_DECIMALS, _EXACT = range(5, 12), 1e-15
 # Tolerance for the entries of R^T R - E: a rotation matrix written with six digits passes.
 _ORTHOGONAL = 1e-5
 _TURN = 2 * math.pi
@@ -50,7 +53,7 @@ def angles_of_rotation(
         ShapeError: the matrix or the reference has another shape.
         SingularOrientationError: the angles are singular and there is no reference.
     """
-    R, off = _rotation(rotation)
+    R = _rotation(rotation)
     A, B, C = orientation_axes(sequence).T
     near = None if reference is None else finite_array(reference, 'reference')
     if near is not None and near.shape != (3,):
@@ -61,7 +64,9 @@ def angles_of_rotation(
     sign = -1 if is_euler else int(A @ cross(B, C))
     beside = math.hypot(across, up)
     beta = math.atan2(beside, along) if is_euler else math.atan2(sign * along, beside)
-    rounding = max(_ROUNDING, _PER_ENTRY * off)
+    rounding = _ROUNDING
+    if beside < _PER_ENTRY * _ORTHOGONAL:  # the most that the error of an entry can tell
+        rounding = max(_ROUNDING, _PER_ENTRY * _entry_error(R))
     if beside < rounding:
         if near is None:
             raise SingularOrientationError(sequence, beta, beside, rounding)
@@ -115,7 +120,7 @@ def quaternion_of_rotation(rotation: ArrayLike, reference: ArrayLike | None = No
         ParameterError: the matrix is not a rotation.
         ShapeError: the matrix or the reference has another shape.
     """
-    R, _ = _rotation(rotation)
+    R = _rotation(rotation)
     towards = np.array([0.0, 0.0, 0.0, 1.0])
     if reference is not None:
         towards = finite_array(reference, 'reference')
@@ -130,8 +135,8 @@ def quaternion_of_rotation(rotation: ArrayLike, reference: ArrayLike | None = No
     return np.asarray(math.copysign(1.0, column @ towards) * column / np.linalg.norm(column))
 
 
-def _rotation(rotation: ArrayLike) -> tuple[FloatArray, float]:
-    """Return the checked matrix, and the largest entry of R^T R - E."""
+def _rotation(rotation: ArrayLike) -> FloatArray:
+    """Return the checked matrix."""
     R = finite_array(rotation, 'rotation')
     if R.shape != (3, 3):
         raise ShapeError(f'rotation has shape {R.shape}, expected (3, 3)')
@@ -141,7 +146,19 @@ def _rotation(rotation: ArrayLike) -> tuple[FloatArray, float]:
             f'rotation is no rotation: R^T R differs from E by {off:.3g} and det R is '
             f'{np.linalg.det(R):.3g}, expected at most {_ORTHOGONAL:g} and 1'
         )
-    return R, off
+    return R
+
+
+def _entry_error(R: FloatArray) -> float:
+    """Return the error of the entries of R, by R^T R - E and by the decimals they have.
+
+    Rounded entries may by chance fit each other better than their decimals allow.
+    """
+    off = float(np.abs(R.T @ R - np.eye(3)).max())
+    if off <= _EXACT:
+        return off
+    written = (10.0**-count for count in _DECIMALS if np.array_equal(R, np.round(R, count)))
+    return max(off, next(written, 0.0))
 
 
 def _third(R: FloatArray, sequence: str, alpha: float) -> float:

@@ -15,9 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from kron_dynamics.arguments import instance
 from kron_dynamics.elementary import cos, sin
+from kron_dynamics.exceptions import ShapeError
 from kron_dynamics.kronecker import cross, skew
-from kron_dynamics.scalar_arguments import vector
+from kron_dynamics.messages import shown
+from kron_dynamics.scalar_arguments import scalar, scalars, vector
 from kron_dynamics.typing import ScalarArray
 
 _NONE = np.zeros(3, dtype=int)
@@ -43,7 +46,12 @@ def rotation_exponential_rate(axis: ScalarArray, angle: Any, rate: Any) -> Scala
         axis: k, shape (3,), of length one, constant.
         angle: rad.
         rate: time derivative of the angle, rad/s.
+
+    Raises:
+        ArgumentTypeError: an argument is not of numbers.
+        ShapeError: an argument has another shape.
     """
+    angle, rate = scalar(angle, 'angle'), scalar(rate, 'rate')
     return np.asarray((skew(axis) * rate) @ rotation_exponential(axis, angle))
 
 
@@ -72,9 +80,13 @@ class Screw:
             axis: k, shape (3,), of length one.
             point: p, shape (3,), m.
             pitch: translation along the axis per angle, m/rad; 0 for a revolute joint.
+
+        Raises:
+            ArgumentTypeError: an argument is not of numbers.
+            ShapeError: an argument has another shape.
         """
         k, p = vector(axis, 'axis', 3), vector(point, 'point', 3)
-        return cls(p, k, k, cross(p, k) + pitch * k)
+        return cls(p, k, k, cross(p, k) + scalar(pitch, 'pitch') * k)
 
     @classmethod
     def sliding(cls, axis: ScalarArray, point: ScalarArray) -> Screw:
@@ -109,7 +121,13 @@ def screw_exponential(screw: Screw, position: Any) -> ScalarArray:
     Args:
         screw: screw of the joint.
         position: q, rad or m.
+
+    Raises:
+        ArgumentTypeError: screw is no `Screw`, or position no number.
+        ShapeError: position is an array.
     """
+    instance(screw, Screw, 'screw', 'a Screw')
+    position = scalar(position, 'position')
     z = skew(screw.angular)
     b = screw.linear * position
     b = (
@@ -132,9 +150,15 @@ def screw_exponential_derivatives(
         screw: screw of the joint.
         position: q, rad or m.
         rates: qd, qdd, ..., one for each derivative.
+
+    Raises:
+        ArgumentTypeError: screw is no `Screw`, or position or rates no numbers.
+        ShapeError: position is an array, or rates is none of shape (k,).
     """
-    A = screw.matrix
     found = [screw_exponential(screw, position)]
+    if scalars(rates, 'rates').ndim != 1:
+        raise ShapeError(f'rates is {shown(rates)}, expected one number for each derivative')
+    A = screw.matrix
     for order in range(len(rates)):
         found.append(A @ leibniz(operator.mul, found, rates, order))
     return found

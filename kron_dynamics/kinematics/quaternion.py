@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from kron_dynamics.exceptions import ShapeError
 from kron_dynamics.kronecker import skew
-from kron_dynamics.scalar_arguments import vector
+from kron_dynamics.scalar_arguments import scalars, vector
 from kron_dynamics.typing import ScalarArray
 
 # D of [P], with conjugate(e) = -D e.
@@ -68,9 +69,15 @@ def conjugate_derivative(quaternion: ScalarArray, derivative: ScalarArray) -> Sc
     Args:
         quaternion: e, shape (4,), of length one.
         derivative: de/dq, shape (4, n), or its product with a virtual displacement, shape (4,).
+
+    Raises:
+        ArgumentTypeError: an argument is not of numbers.
+        ShapeError: an argument has another shape.
     """
-    e = conjugate(quaternion)
-    result: ScalarArray = -times_matrix(e) @ (star_matrix(e) @ np.asarray(derivative))
+    e, d = conjugate(quaternion), scalars(derivative, 'derivative')
+    if d.ndim not in (1, 2) or d.shape[0] != 4:
+        raise ShapeError(f'derivative has shape {d.shape}, expected (4, n) or (4,)')
+    result: ScalarArray = -times_matrix(e) @ (star_matrix(e) @ d)
     return result
 
 

@@ -339,7 +339,7 @@ def relative_jacobian_derivative(
     Raises:
         UnknownFrameError: the model has no such link.
     """
-    axes = axes or reference
+    axes = reference if axes is None else axes
     J = relative_jacobian(model, q, link, reference, axes, point)
     H = relative_hessian(model, q, link, reference, axes, point)
     turning = block_skew(relative_jacobian(model, q, axes, reference, axes)[3:])

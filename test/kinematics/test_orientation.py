@@ -197,6 +197,26 @@ def test_angles_that_only_rounding_determines_are_singular(sequence: str) -> Non
             angles_of_rotation(written, sequence)
 
 
+def test_digits_that_fit_each_other_by_chance_are_rounding_all_the_same() -> None:
+    """Of six digits, which leave the angles nearest to a singularity with an error of 0.2 rad."""
+    draw = np.random.default_rng(3)
+    for first, third in draw.uniform(-3.0, 3.0, (60, 2)):
+        exact = rotation_of_angles([first, 1e-6, third], 'zxz')
+        with pytest.raises(kd.SingularOrientationError):
+            angles_of_rotation(np.round(exact, 6), 'zxz')
+        np.testing.assert_allclose(
+            angles_of_rotation(exact, 'zxz'), [first, 1e-6, third], atol=1e-9
+        )
+
+    def turned(angle: float) -> np.ndarray:
+        return np.array([[1.0, 0.0, 0.0], [0.0, 1.0, -angle], [0.0, angle, 1.0]])
+
+    with pytest.raises(kd.SingularOrientationError):
+        angles_of_rotation(turned(1e-6), 'zxz')
+    # The cosine of this angle is 1.
+    np.testing.assert_allclose(angles_of_rotation(turned(1e-8), 'zxz'), [0.0, 1e-8, 0.0])
+
+
 def test_the_error_survives_pickling() -> None:
     error = kd.SingularOrientationError('zyx', 1.5, 0.01, 0.1)
     again = pickle.loads(pickle.dumps(error))

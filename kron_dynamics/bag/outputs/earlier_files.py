@@ -14,14 +14,15 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
-from kron_dynamics.bag.outputs.provenance import hashed
+from kron_dynamics.bag.outputs.provenance import HashedFile, hashed
 from kron_dynamics.folder_locks import locked, work_folder
 
-OUTPUTS = 'outputs'  # key of the list in a record
+OUTPUTS, INPUTS = 'outputs', 'files'  # keys of lists in a record
 # Names and suffixes of files that an analysis writes.
 _USUAL = ('report.html', 'analysis.mcap')
 _SERIES = ('.csv', '.parquet')
 _WHY_KEPT = 'was edited, is not from the last run or is an input'
+_OF_OTHERS = 'is of another recording'
 
 
 @contextmanager
@@ -33,6 +34,7 @@ def new_results(
     *,
     removes: bool = True,
     inputs: Collection[Path] = (),
+    recording: Collection[HashedFile] = (),
 ) -> Iterator[Path]:
     """Context of an empty folder for new files, which are put in place when all are complete.
 
@@ -48,6 +50,8 @@ def new_results(
         removes: whether listed files are removed that no new one replaces; False where names
             depend on the inputs, so that results of other inputs stay.
         inputs: files that this run has read; kept, whoever has written them.
+        recording: files of the recording that the results are of. Those of a run whose record
+            lists none of them, by name or content, are kept.
 
     Raises:
         OSError: the files cannot be written.
@@ -56,12 +60,12 @@ def new_results(
     with work_folder(folder) as work:
         yield work
         with locked(folder):
-            own = {
-                name
-                for name in _unchanged(folder, record, mark)
-                if not _is_any(folder / name, inputs)
-            }
-            _put(work, folder, record, notes, own, removes)
+            earlier = _unchanged(folder, record, mark)
+            why = _WHY_KEPT
+            if earlier and _is_of_others(folder / record, recording):
+                earlier, why = set(), _OF_OTHERS
+            own = {name for name in earlier if not _is_any(folder / name, inputs)}
+            _put(work, folder, record, notes, own, why, removes)
 
 
 def outputs_of(folder: Path, names: Iterable[str]) -> list[dict[str, object]]:
@@ -132,7 +136,7 @@ def foreign_results(folder: Path, written: Collection[str]) -> list[str]:
 
 
 def _put(
-    work: Path, folder: Path, record: str, notes: list[str], own: set[str], removes: bool
+    work: Path, folder: Path, record: str, notes: list[str], own: set[str], why: str, removes: bool
 ) -> None:
     names = sorted((path.name for path in work.iterdir()), key=lambda name: name == record)
     for name in names:
@@ -140,7 +144,7 @@ def _put(
         if name not in own and os.path.lexists(path):
             other = free_name(path)
             path.rename(other)
-            notes.append(f'{name} {_WHY_KEPT}: kept as {other.name}')
+            notes.append(f'{name} {why}: kept as {other.name}')
     # The record comes last, when all files that it lists are in place.
     (folder / record).unlink(missing_ok=True)
     for name in own.difference(names) if removes else ():
@@ -163,6 +167,18 @@ def _unchanged(folder: Path, record: str, mark: str) -> set[str]:
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return set()
     return {record} | {name for name, sha256 in listed.items() if _is_as(folder, name, sha256)}
+
+
+def _is_of_others(record: Path, recording: Collection[HashedFile]) -> bool:
+    """Return whether a record lists inputs, but no file of a recording."""
+    listed = json.loads(record.read_text(encoding='utf-8')).get(INPUTS)
+    if not (recording and isinstance(listed, list) and listed):
+        return False
+    own = [key for each in recording for key in (each.name, each.sha256)]
+    return not any(
+        isinstance(each, dict) and (each.get('name') in own or each.get('sha256') in own)
+        for each in listed
+    )
 
 
 def _is_as(folder: Path, name: str, sha256: str) -> bool:

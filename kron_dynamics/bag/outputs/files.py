@@ -19,6 +19,7 @@ from kron_dynamics.bag.outputs.provenance import Provenance, hashed, provenance_
 from kron_dynamics.bag.outputs.series import SeriesBlock, series_blocks
 from kron_dynamics.bag.outputs.summary import write_summary
 from kron_dynamics.bag.reading.own_results import OWN_FILE
+from kron_dynamics.bag.reading.storage_files import files_of
 from kron_dynamics.exceptions import BagError
 
 # Formats with a description of their files.
@@ -68,7 +69,8 @@ def write_files(
     """Write an analysis, and return the names of its files.
 
     The series of each run are computed once for all formats, block by block. Unchanged files of an
-    earlier analysis in the folder are replaced or removed, other ones are kept as NAME~.
+    earlier analysis of the bag in the folder are replaced or removed, other ones are kept as
+    NAME~.
 
     Args:
         analysis: the analysed bag.
@@ -84,7 +86,9 @@ def write_files(
     require_libraries(formats)
     provenance = provenance_of(analysis, options or {})
     kept = [] if notes is None else notes
-    with new_results(folder, SUMMARY, kept, inputs=[analysis.contents.path]) as work:
+    bag = analysis.contents.path
+    recording = provenance.files[: len(files_of(bag))]
+    with new_results(folder, SUMMARY, kept, inputs=[bag], recording=recording) as work:
         files = _write_results(analysis, work, formats, provenance)
         listed = [hashed(work / name) for name in files]
         write_summary(analysis, provenance, listed, work / SUMMARY)

@@ -14,7 +14,7 @@ from pathlib import Path
 import yaml
 
 from kron_dynamics import __version__
-from kron_dynamics.bag.outputs.earlier_files import OUTPUTS, new_results, outputs_of
+from kron_dynamics.bag.outputs.earlier_files import INPUTS, OUTPUTS, new_results, outputs_of
 from kron_dynamics.bag.outputs.gain_lines import gain_lines
 from kron_dynamics.bag.outputs.json_values import json_text
 from kron_dynamics.bag.outputs.provenance import LIBRARIES, hashed
@@ -120,10 +120,13 @@ def write_identification(
         f'{name}.urdf': description,
         f'{name}.yaml': yaml.safe_dump(beside_the_urdf(found), sort_keys=False),
     }
-    inputs = [urdf, *chain.from_iterable(map(files_of, bags))]
+    described, recording = (
+        [hashed(path) for path in paths if path.is_file()]
+        for paths in ([urdf], chain.from_iterable(map(files_of, bags)))
+    )
     summary = {
         'schema': SCHEMA,
-        'files': [asdict(hashed(path)) for path in inputs if path.is_file()],
+        INPUTS: [asdict(each) for each in (*described, *recording)],
         'options': dict(options),
         'versions': {
             'kron_dynamics': __version__,
@@ -134,7 +137,9 @@ def write_identification(
         'notes': [*found.notes, *notes],
     }
     kept = list[str]()
-    with new_results(folder, SUMMARY, kept, removes=False, inputs=[urdf]) as work:
+    with new_results(
+        folder, SUMMARY, kept, removes=False, inputs=[urdf], recording=recording
+    ) as work:
         for each, content in texts.items():
             (work / each).write_text(content, encoding='utf-8')
         summary[OUTPUTS] = outputs_of(work, texts)

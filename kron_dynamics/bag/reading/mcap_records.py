@@ -17,6 +17,7 @@ from kron_dynamics.typing import ByteArray, IntArray
 MAGIC = b'\x89MCAP0\r\n'
 # Record opcodes.
 SCHEMA, CHANNEL, MESSAGE, CHUNK, MESSAGE_INDEX, DATA_END = 0x03, 0x04, 0x05, 0x06, 0x07, 0x0F
+CHUNK_INDEX = 0x08
 SHORT, TWO_SHORTS = struct.Struct('<H'), struct.Struct('<HH')
 LENGTH, SIZE = struct.Struct('<I'), struct.Struct('<Q')  # of texts and maps, of contents
 RECORD = struct.Struct('<BQ')  # kind and length
@@ -25,6 +26,7 @@ _TIME = slice(RECORD.size + 6, RECORD.size + 14)  # time of recording in a messa
 _FEWEST = 16  # messages that are compared first; then four times as many in each step
 _FOOTER = struct.Struct('<QQI')  # offsets of the summary and of its index; checksum
 CHUNK_HEAD = struct.Struct('<QQQI')  # first and last time, size and checksum of the records
+INDEXED_CHUNK = struct.Struct('<QQQQ')  # first and last time, offset and length of a chunk
 FoundMessage = tuple[int, int, bytes]  # time of recording in ns, channel, message
 
 

@@ -17,6 +17,7 @@ from kron_dynamics.bag.reading.mcap_records import (
     CHANNEL,
     CHUNK,
     CHUNK_HEAD,
+    CHUNK_INDEX,
     DATA_END,
     MAGIC,
     MESSAGE,
@@ -31,6 +32,7 @@ from kron_dynamics.bag.reading.mcap_records import (
 from kron_dynamics.bag.reading.mcap_resynchronization import (
     end_of_record,
     holds_compressed_chunks,
+    is_misread_chunk,
     next_record,
     records_of_open_chunk,
 )
@@ -103,7 +105,17 @@ class McapRecovery:
             for key, channel in channels.items()
         ]
         if not any(connection.msgcount for connection in self.connections):
-            raise BagError('it is cut off before its first message')
+            raise BagError(self._why_nothing_is_left(sum(counts.values())))
+
+    def _why_nothing_is_left(self, count: int) -> str:
+        """Return why no message can be read, though there may be messages of unknown topics."""
+        lost = f'; {self.PART} damaged or cut off: {self.lost}' if self.lost else ''
+        if count:
+            return f'the topics of its {count} messages are lost{lost}'
+        if lost:
+            return f'no message is left{lost}'
+        cut = is_truncated(self._path)
+        return 'it is cut off before its first message' if cut else 'it has no message'
 
     def messages(
         self, connections: Collection[RecoveredConnection]
@@ -139,6 +151,8 @@ class McapRecovery:
                     else:
                         yield kind, data[at + RECORD.size : end]
                     in_summary |= kind == DATA_END
+                    if kind == CHUNK_INDEX:
+                        self.lost += is_misread_chunk(data, data[at + RECORD.size : end])
                     # A message with a damaged length may hide others.
                     since, at = (at + 1 if kind == MESSAGE else end), end
                 elif begin := records_of_open_chunk(data, at):

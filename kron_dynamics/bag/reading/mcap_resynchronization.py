@@ -11,6 +11,7 @@ from kron_dynamics.bag.reading.mcap_records import (
     CHANNEL,
     CHUNK,
     CHUNK_HEAD,
+    INDEXED_CHUNK,
     LENGTH,
     MESSAGE,
     MESSAGE_HEAD,
@@ -61,6 +62,21 @@ def records_of_open_chunk(data: mmap, at: int) -> int | None:
     begin = _content_of_chunk(data, at)
     unnamed = at + RECORD.size + CHUNK_HEAD.size + LENGTH.size + SIZE.size
     return begin if begin == unnamed and data[at] == CHUNK else None
+
+
+def is_misread_chunk(data: mmap, entry: bytes) -> bool:
+    """Return whether a chunk in the index of chunks is read as a whole record of another kind.
+
+    Args:
+        data: the file.
+        entry: content of the index' record of the chunk.
+    """
+    if len(entry) < INDEXED_CHUNK.size:
+        return False
+    start, length = map(int, INDEXED_CHUNK.unpack_from(entry)[2:])
+    if start + RECORD.size > len(data) or data[start] == CHUNK:
+        return False
+    return end_of_record(data, start) == start + length
 
 
 def holds_compressed_chunks(data: mmap) -> bool:

@@ -19,19 +19,21 @@ import numpy as np
 from kron_dynamics.bag.reading.spool import release
 from kron_dynamics.bag.replaying.effort_delay import MOST_PERIODS
 from kron_dynamics.bag.replaying.filters import JointFilter, choose_filters
+from kron_dynamics.bag.replaying.recorded_efforts import (
+    effort_scale,
+    effort_sources,
+    recorded_efforts,
+)
 from kron_dynamics.bag.replaying.row_signals import JointSmoothing
+from kron_dynamics.bag.replaying.run_length import check_run, needed_length, too_short
 from kron_dynamics.bag.replaying.run_sums import RunSums
 from kron_dynamics.bag.replaying.segment_replay import SegmentPlan, SegmentReplay
-from kron_dynamics.bag.replaying.survey import FEWEST_SAMPLES, fewest_samples, survey
-from kron_dynamics.bag.samples import Progress, Samples
-from kron_dynamics.bag.series.joint_log import JointSegment
+from kron_dynamics.bag.replaying.survey import survey
+from kron_dynamics.bag.samples import Progress
 from kron_dynamics.bag.series.runs import Run
-from kron_dynamics.exceptions import BagError, ParameterError
+from kron_dynamics.exceptions import BagError
 from kron_dynamics.robot import Robot
-from kron_dynamics.typing import FloatArray
 
-# Least number of rows of a segment after its edges are removed.
-MIN_SAMPLES = 10
 # Smaller shifts of recorded efforts, in samples, count as zero.
 LEAST_PERIODS = 0.01
 # Rows that are recomputed together: few enough for the processor's caches.
@@ -164,24 +166,19 @@ def replay_run(
     """
     frame = robot.model.tip_link if frame is None else frame
     robot.frame(frame)
-    _check_run(run, window, effort_delay)
+    check_run(run, window, effort_delay)
     count = robot.model.joint_count
-    sources = _effort_sources(run, count)
+    sources = effort_sources(run, count)
     surveyed = survey(run.log.segments)
-    scale = _effort_scale([recorded_efforts(run, segment, sources) for segment in surveyed])
+    scale = effort_scale([recorded_efforts(run, segment, sources) for segment in surveyed])
     filters = choose_filters(robot.rigid, surveyed, scale, window)
     plans, skipped = _plans(robot, run, frame, filters, sources)
-    applied, found = effort_delay, None
-    sums = _summed(filters, plans, effort_delay or 0.0, block_rows, progress)
-    if applied is None:
-        applied, found = _delay(sums, filters[0].step)
-        if applied:
-            sums = _summed(filters, plans, applied, block_rows, progress)
+    sums, applied, found = _summed_by_delay(filters, plans, effort_delay, block_rows, progress)
     plans = _compared(plans, sums, skipped)
     if not plans:
         longest = max(end - start for start, end in skipped)
         wide = 2.0 * max(item.half_width for item in filters)
-        raise BagError(_too_short(run.topic, _needed(filters), wide, longest))
+        raise BagError(too_short(run.topic, needed_length(filters), wide, longest))
     return Replay(
         run=run,
         robot=robot.rigid,
@@ -197,61 +194,31 @@ def replay_run(
     )
 
 
+def _summed_by_delay(
+    filters: Sequence[JointFilter],
+    plans: Sequence[SegmentPlan],
+    given: float | None,
+    rows: int,
+    progress: Progress | None,
+) -> tuple[RunSums, float, float | None]:
+    """Return the sums, the applied delay of efforts, and the estimated one, None if it is given.
+
+    Delays are in s.
+    """
+    sums = _summed(filters, plans, given or 0.0, rows, progress)
+    if given is not None:
+        return sums, given, None
+    applied, found = _delay(sums, filters[0].step)
+    if applied:
+        sums = _summed(filters, plans, applied, rows, progress)
+    return sums, applied, found
+
+
 def _delay(sums: RunSums, step: float) -> tuple[float, float]:
     """Return the delay of efforts to apply, and the estimated one, in s."""
     found = sums.delay.found()
     found = 0.0 if abs(found) < LEAST_PERIODS * step else found
     return (found if abs(found) <= MOST_PERIODS * step else 0.0), found
-
-
-def _check_stamps(run: Run) -> None:
-    """Raise BagError unless the run is sampled long and evenly enough."""
-    if not run.log.segments:
-        lost = ''.join(f'; {text}' for text in run.log.dropped.described())
-        raise BagError(
-            f"topic '{run.topic}' has positions of all joints at fewer than two times; messages: "
-            f'{run.log.message_count}{lost}'
-        )
-    longest = max(map(fewest_samples, run.log.segments))
-    if longest < FEWEST_SAMPLES:
-        raise BagError(
-            f"topic '{run.topic}' has no stretch without gaps of {FEWEST_SAMPLES} messages; the "
-            f'longest has {longest}'
-        )
-    for part in run.log.segments:
-        for each in part.position:
-            if each.in_bursts:
-                raise BagError(
-                    f"stamps on '{run.topic}' come in bursts: {len(each.time)} in "
-                    f'{part.end - part.start:.3g} s, most of them {each.period:.3g} s apart'
-                )
-
-
-def _check_run(run: Run, window: float | None, delay: float | None) -> None:
-    """Raise an error unless a segment of the run is long enough for a window and a delay."""
-    _check_stamps(run)
-    longest = max(part.end - part.start for part in run.log.segments)
-    # With much longer windows, the choice of the signals alone takes hours.
-    if window is not None and 2.0 * window > longest:
-        raise BagError(_too_short(run.topic, 2.0 * window, window, longest))
-    if delay is not None and not abs(delay) < longest:
-        raise ParameterError(
-            f'effort delay of {delay:g} s is too long: expected less than {longest:.3g} s, the '
-            f"longest stretch without gaps on topic '{run.topic}'"
-        )
-
-
-def _needed(filters: Sequence[JointFilter]) -> float:
-    """Return the least length of a segment, in s."""
-    edge = 2.0 * max(item.half_width for item in filters)
-    return 2.0 * edge + MIN_SAMPLES * filters[0].step
-
-
-def _too_short(topic: str, needed: float, window: float, longest: float) -> str:
-    return (
-        f"topic '{topic}' has no stretch of {needed:.3g} s without gaps, which a window of "
-        f'{window:.3g} s needs; the longest is {longest:.3g} s'
-    )
 
 
 def _plans(
@@ -261,7 +228,7 @@ def _plans(
     plans: list[SegmentPlan] = []
     skipped, smoothing = [], JointSmoothing(filters)
     for segment in run.log.segments:
-        if segment.end - segment.start < _needed(filters):
+        if segment.end - segment.start < needed_length(filters):
             skipped.append((segment.start, segment.end))
             continue
         tip = run.acceleration.epochs[segment.epoch][0] if run.acceleration else None
@@ -345,42 +312,3 @@ def _joined(blocks: Sequence[SegmentReplay]) -> SegmentReplay:
         tip_noise=first.tip_noise,
         **series,
     )
-
-
-def _effort_sources(run: Run, n: int) -> tuple[str, ...]:
-    sources = []
-    for joint in range(n):
-        if any(len(segment.effort[joint].time) for segment in run.log.segments):
-            sources.append('measured')
-        elif run.commands and any(len(epoch[joint].time) for epoch in run.commands.epochs):
-            sources.append('commanded')
-        else:
-            sources.append('none')
-    return tuple(sources)
-
-
-def recorded_efforts(run: Run, segment: JointSegment, sources: Sequence[str]) -> list[Samples]:
-    """Return the recorded efforts of each joint in a segment, without smoothing.
-
-    Args:
-        run: the recorded run.
-        segment: a segment of the run.
-        sources: source of each joint's effort, as in `Replay`.
-    """
-    efforts = []
-    for joint, source in enumerate(sources):
-        if source == 'commanded' and run.commands is not None:
-            command = run.commands.epochs[segment.epoch][joint]
-            efforts.append(command.between(segment.start, segment.end))
-        else:
-            efforts.append(segment.effort[joint])
-    return efforts
-
-
-def _effort_scale(efforts: Sequence[Sequence[Samples]]) -> FloatArray:
-    """Return the RMS of each joint's recorded effort, NaN where there is none, shape (n,)."""
-    scale = []
-    for pieces in zip(*efforts, strict=True):
-        values = np.concatenate([samples.value for samples in pieces])
-        scale.append(float(np.sqrt(np.mean(values * values))) if len(values) else np.nan)
-    return np.array(scale)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kron_dynamics.bag.replaying.replay import recorded_efforts
+from kron_dynamics.bag.replaying.recorded_efforts import recorded_efforts
 from kron_dynamics.bag.samples import Samples, sample_period
 from kron_dynamics.bag.series.runs import Run
 from kron_dynamics.bag.vibration.modal_results import ModalContent, ModeContent

@@ -112,6 +112,41 @@ class ReferenceRates:
         """Whether the velocity is zero at all times."""
         return not self.velocity.c.any()
 
+    def between_rests(self, least: float) -> list[ReferenceRates]:
+        """Return the motions between the rests from time 0 on that last long, in their order.
+
+        A rest before the first motion belongs to it, and one behind the last motion to that.
+
+        Args:
+            least: duration of a long rest, s.
+        """
+        breaks = self.velocity.x
+        moves = np.asarray(self.velocity.c.any(axis=(0, 2)))
+        moving = np.flatnonzero(moves)
+        first, found = 1, list[ReferenceRates]()
+        for piece in range(moving[0] + 1, moving[-1]):
+            begin, end = breaks[piece : piece + 2]
+            if not moves[piece] and begin >= 0.0 and end - begin >= least:
+                found.append(self._part(first, piece))
+                first = piece + 1
+        return [*found, self._part(first, len(moves) - 1)]
+
+    def _part(self, first: int, stop: int) -> ReferenceRates:
+        """Return the motion of some pieces, with a rest before and after."""
+        from scipy.interpolate import PPoly  # takes long to import
+
+        breaks = self.velocity.x[first : stop + 1]
+        coefficients = np.pad(self.velocity.c[:, first:stop], ((0, 0), (1, 1), (0, 0)))
+        velocity = PPoly(coefficients, [breaks[0] - 1.0, *breaks, breaks[-1] + 1.0])
+        starts_moving = self.starts_moving and first == 1
+        return ReferenceRates(velocity, velocity.derivative(), breaks, starts_moving, self.smooth)
+
+    @property
+    def shortest_moving_piece(self) -> float:
+        """Duration of the shortest piece in which a joint moves, s; infinite without one."""
+        moves = self.velocity.c.any(axis=(0, 2))
+        return float(np.diff(self.velocity.x)[moves].min(initial=inf))
+
 
 def _pieces(
     start: float, trajectory: Trajectory, until: float

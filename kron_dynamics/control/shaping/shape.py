@@ -28,6 +28,9 @@ _BETWEEN_POSES = 1e-5
 _AT_POSES = 1e-6
 # Allowed deviation of a given start, relative to the travel and the largest velocity of the joint.
 _START_GAP = 0.02
+# Rests, s, between which motions are shaped on their own if nothing is left of the one before when
+# the next one starts, and what has to be left of such a rest.
+_LONG_REST, _LEAST_REST = 60.0, 1.0
 # Limits: poses at which modes are evaluated, halvings of an interval between them, beyond which
 # the modes count as jumping there, and iterations between two halvings.
 _MOST_POSES, _MOST_HALVINGS, _MOST_ROUNDS = 16385, 14, 60
@@ -93,7 +96,8 @@ def shape_trajectory(
 
     Raises:
         TrajectoryError: r starts in motion and the past does not reach back far enough, the
-            velocity steps, start is too far off, or the modes change too fast along the motion.
+            velocity steps, start is too far off, the modes change too fast along the motion, or
+            a piece of it is shorter than about 1/2000 of a period.
         ArgumentTypeError: numbers, modes_of or what it gives are none.
         ParameterError: the kind is unknown, or a mode is out of its range.
         NonFiniteError: a mode is NaN or infinite.
@@ -109,8 +113,14 @@ def shape_trajectory(
     if reference.resting:
         return trajectory
     first = segments[0][1].sample(0.0)[0]
-    motion = _shaped(reference, first, modes_of, kind, tolerated_vibration)
-    begun = reference.knots[0]
+
+    def shape(part: ReferenceRates) -> ShapedMotion:
+        begin = part.knots[0]
+        pose = first if begin <= 0.0 else trajectory.sample(begin)[0]
+        return _shaped(part, pose, modes_of, kind, tolerated_vibration)
+
+    motions = _between_rests(reference, shape)
+    motion, begun = motions[0][1], reference.knots[0]
     late = motion.arrivals(reference.knots[:1])[-1]
     if reference.starts_moving and late > 0.0:
         joint = int(np.abs(reference.velocity(begun)).argmax())
@@ -118,8 +128,7 @@ def shape_trajectory(
             f'{trajectory.joint_names[joint]!r} is in motion where what is to be shaped starts, '
             f'expected rest, or a past that reaches back {late - begun:.4g} s, got {-begun:.4g} s'
         )
-    knots, gained, velocities, accelerations = motion.interpolated(0.0, _VELOCITY_ERROR)
-    positions = trajectory.final_position - (gained[-1] - gained)
+    knots, positions, velocities, accelerations = _points(motions, trajectory)
     if not past:
         positions[0] = first
     if start is not None:
@@ -133,7 +142,6 @@ def shape_trajectory(
         span = BPoly.from_derivatives(knots[[0, end]], [fading, np.zeros_like(fading)])
         for order, values in enumerate((positions, velocities, accelerations)):
             values[:end] += span.derivative(order)(knots[:end])
-    velocities[-1] = 0.0
     return Trajectory.from_points(
         trajectory.joint_names,
         knots,
@@ -143,6 +151,49 @@ def shape_trajectory(
         start=start,
         start_tolerance=np.inf,  # checked in _start_mismatch
     )
+
+
+def _between_rests(
+    reference: ReferenceRates, shape: Callable[[ReferenceRates], ShapedMotion]
+) -> list[tuple[ReferenceRates, ShapedMotion]]:
+    """Return the motions between long rests, in their order, and what a function makes of each.
+
+    All parts of a motion arrive before the next one starts, so each is shaped as if it were alone.
+    """
+    rest = _LONG_REST
+    while True:
+        parts = reference.between_rests(rest)
+        motions = [shape(part) for part in parts]
+        ends = np.array([motion.end for motion in motions[:-1]])
+        begins = np.array([part.knots[0] for part in parts[1:]])
+        if np.all(ends + _LEAST_REST <= begins):
+            return list(zip(parts, motions, strict=True))
+        rest *= 4.0
+
+
+def _points(
+    motions: Sequence[tuple[ReferenceRates, ShapedMotion]], trajectory: Trajectory
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return times from 0 on, (K,), and positions, velocities and accelerations, (K, n) each.
+
+    Args:
+        motions: those between the rests of a reference, with what is made of each.
+        trajectory: the reference from time 0 on.
+    """
+    found = list[tuple[FloatArray, ...]]()
+    for part, motion in motions:
+        begin = part.knots[0] if found else 0.0
+        knots, gained, *rates = motion.interpolated(begin, _VELOCITY_ERROR)
+        positions = trajectory.sample(part.knots[-1])[0] - (gained[-1] - gained)
+        rates[0][-1] = 0.0
+        if found:  # a rest between: what rounding leaves of the rates there would grow over it
+            positions[0] = trajectory.sample(begin)[0]
+            for rate in rates:
+                rate[0] = 0.0
+            found[-1][-1][-1] = 0.0
+        found.append((knots, positions, *rates))
+    knots, positions, velocities, accelerations = map(np.concatenate, zip(*found, strict=True))
+    return knots, positions, velocities, accelerations
 
 
 def _shaped(

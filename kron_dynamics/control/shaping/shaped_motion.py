@@ -202,11 +202,11 @@ class ShapedMotion:
         """
         end = self.end
         fastest = max(float(clock.frequency(clock.frequency.x).max()) for clock in self._clocks)
-        knots = self.arrivals(self._reference.knots)
-        knots = np.concatenate(([begin], knots[(knots > begin) & (knots < end)]))
+        arrivals = self.arrivals(self._reference.knots)
+        arrivals = np.concatenate(([begin], arrivals[(arrivals > begin) & (arrivals < end)]))
         least = _LEAST_PHASE / fastest
-        apart = (np.diff(knots, prepend=-np.inf) > least) & (end - knots > least)
-        knots = np.append(knots[apart], end)
+        apart = (np.diff(arrivals, prepend=-np.inf) > least) & (end - arrivals > least)
+        knots = np.append(arrivals[apart], end)
         for _ in range(_MOST_HALVINGS):
             q, (qd, qdd) = self.displacements(knots), self.rates(knots)
             late = np.diff(knots)[:, np.newaxis] * [0.25, 0.5, 0.75]
@@ -219,11 +219,21 @@ class ShapedMotion:
             allowed = velocity_error * np.abs(exact).max(axis=(0, 1)) + _NO_VELOCITY
             wrong = np.any(np.abs(found - exact) > allowed, axis=(1, 2))
             if not wrong.any():
-                return knots, q, qd, qdd
+                # A move between merged knots may have been overlooked.
+                gained = self.displacements(np.union1d(knots, arrivals))[-1]
+                if np.all(np.abs(gained - q[-1]) <= allowed * (end - begin)):
+                    return knots, q, qd, qdd
+                break
             knots = np.sort(np.concatenate((knots, t[wrong, 1])))
+        why = 'the modes change too fast along the trajectory'
+        shortest = self._reference.shortest_moving_piece
+        if shortest < least:
+            why = (
+                f'the reference moves within {shortest:.3g} s, expected pieces of at least '
+                f'{1.1 * least:.2g} s for modes of {fastest:.4g} rad/s'
+            )
         raise TrajectoryError(
-            f'the shaped motion cannot be interpolated with {len(knots)} points: the modes change '
-            'too fast along the trajectory'
+            f'the shaped motion cannot be interpolated with {len(knots)} points: {why}'
         )
 
 

@@ -260,9 +260,10 @@ class DemoRun:
                 healthy = status.level == DiagnosticStatus.OK
                 values = {item.key: item.value for item in status.values}
                 refused = values.get('last refused reference')
-                self._fault = None if healthy and refused is None else refused or status.message
+                # What was refused stays in the diagnostics, also during a fault.
+                self._fault = refused if healthy else status.message
                 code = values.get('code of this refusal')
-                self._late = code == GoalCode.OLD_HEADER_TIMESTAMP.name
+                self._late = healthy and code == GoalCode.OLD_HEADER_TIMESTAMP.name
                 self._active = healthy
 
 

@@ -11,11 +11,13 @@ from contextlib import ExitStack
 import pytest
 
 from kron_dynamics.bag.outputs.earlier_files import (
+    INPUTS,
     OUTPUTS,
     move_others,
     new_results,
     outputs_of,
 )
+from kron_dynamics.bag.outputs.provenance import hashed
 
 RECORD = 'record.json'
 
@@ -105,6 +107,31 @@ def test_results_of_other_names_stay_where_names_depend_on_the_inputs(tmp_path):
     write(tmp_path, a_report='1', a_table='1')
     assert write(tmp_path, options={'removes': False}, a_report='2', b_report='2') == []
     assert texts_in(tmp_path) == {'a_report': '2', 'a_table': '1', 'b_report': '2'}
+
+
+def test_results_of_another_recording_are_kept_and_told(tmp_path):
+    for name in ('one', 'other'):
+        (tmp_path / name).write_text(name)
+    shared = {'name': 'robot.urdf', 'sha256': 'of both'}
+
+    def write_of(name, text):
+        (path, notes), recording = (tmp_path / name, []), [hashed(tmp_path / name)]
+        options = {'recording': recording}
+        with new_results(tmp_path / 'out', RECORD, notes, **options) as work:
+            (work / 'report').write_text(text)
+            inputs = [{'name': str(path), 'sha256': recording[0].sha256}, shared]
+            record = {INPUTS: inputs, OUTPUTS: outputs_of(work, ['report'])}
+            (work / RECORD).write_text(json.dumps(record))
+        return [note for note in notes if 'is of another recording: kept as' in note]
+
+    assert write_of('one', '1') == []
+    assert len(write_of('other', '2')) == 2  # with the record
+    assert (tmp_path / 'out' / 'report~').read_text() == '1'
+    (tmp_path / 'other').write_text('recorded again')
+    assert write_of('other', '3') == []
+    (tmp_path / 'other').rename(tmp_path / 'moved')
+    assert write_of('moved', '4') == []
+    assert texts_in(tmp_path / 'out').keys() == {'report', 'report~', f'{RECORD}~'}
 
 
 @pytest.mark.parametrize('last', [0, 1])

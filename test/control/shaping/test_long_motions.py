@@ -53,6 +53,28 @@ def test_short_move_amid_long_rests_is_shaped_as_if_it_were_alone(wait):
     assert_same(whole, part, wait)
 
 
+def test_moves_amid_long_rests_take_as_many_poses_as_alone(monkeypatch):
+    times, slews = [0.0, 2.0, 600.0, 602.0], [0.0, 0.2, 0.2, 1.0]
+    part = control.shape_trajectory(through([0.0, 2.0], slews[-2:]), modes)
+    monkeypatch.setattr(shape, '_MOST_POSES', 150)
+    before = through([0.0, 1.7], [0.5, 0.0])
+    for past in ((), [(-1.8, before)]):  # parts of an earlier move have still to arrive
+        whole = control.shape_trajectory(through(times, slews), modes, past=past)
+        assert_same(whole, part, times[-2])
+        assert whole.duration == pytest.approx(times[-2] + part.duration, abs=1e-4)
+
+
+def test_a_rest_within_which_parts_arrive_is_not_long():
+    slow = constant((0.02, Z))  # half a period of 157 s
+    rested = through([0.0, 2.0, 102.0, 104.0], [0.0, 1.0, 1.0, 0.0])
+    shaped = control.shape_trajectory(rested, slow)
+    half = np.pi / (0.02 * np.sqrt(1.0 - Z**2))
+    share = np.exp(-Z * 0.02 * half)
+    first, second = 1.0 / (1.0 + share), share / (1.0 + share)
+    for t, slew in ((60.0, first), (103.0 + 20.0, 0.0), (half + 50.0, second), (300.0, 0.0)):
+        assert shaped.sample(t)[0][0] == pytest.approx(slew, abs=1e-6)
+
+
 def test_a_quick_piece_between_slow_ones_is_shaped():
     """All pieces move, and the modes change in each."""
     whole = control.shape_trajectory(
@@ -85,6 +107,19 @@ def test_modes_that_take_too_many_poses_do_not_jump(monkeypatch):
         TrajectoryError, match=r'not resolved with 100 poses over 48\.[56]\d* s: split'
     ):
         control.shape_trajectory(through(times, np.arange(9) % 2), modes)
+
+
+@pytest.mark.parametrize('rest', [1e-9, 2.0])
+def test_a_move_too_quick_to_be_shaped_is_refused_for_that(rest):
+    # With the short rest, the whole motion is within two knots that are merged.
+    quick = through([0.0, rest, rest + 1e-7], [0.0, 0.0, 1.0])
+    with pytest.raises(TrajectoryError) as refusal:
+        control.shape_trajectory(quick, constant((W, Z)))
+    found = re.search(
+        r'reference moves within 1e-07 s, expected pieces of at least (\S+) s', str(refusal.value)
+    )
+    # What is asked for is enough.
+    control.shape_trajectory(through([0.0, float(found[1])], [0.0, 1.0]), constant((W, Z)))
 
 
 def test_modes_that_change_too_fast_to_converge_do_not_jump():

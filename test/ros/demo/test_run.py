@@ -19,12 +19,12 @@ from kron_dynamics.demo.scenarios import SETTLE
 pytestmark = pytest.mark.ros
 
 
-def report(refused=None, code=None):
-    """What the node under test sends; a refusal without a code is a fault."""
+def report(refused=None, code=None, fault=None):
+    """What the node under test sends."""
     told = {'last refused reference': refused, 'code of this refusal': code}
     values = [KeyValue(key=key, value=value) for key, value in told.items() if code]
-    level = DiagnosticStatus.ERROR if refused and not code else DiagnosticStatus.OK
-    name, message = 'demo/dynamics_node: control', refused or 'active'
+    level = DiagnosticStatus.ERROR if fault else DiagnosticStatus.OK
+    name, message = 'demo/dynamics_node: control', fault or 'active'
     status = DiagnosticStatus(level=level, name=name, message=message, values=values)
     return DiagnosticArray(status=[status])
 
@@ -130,8 +130,16 @@ def test_a_reference_that_came_too_late_is_sent_again_with_a_later_start(ros, la
     assert run._now() >= start + 3.0 + SETTLE
 
 
-@pytest.mark.parametrize('code', [None, 'INVALID_GOAL'])
-def test_other_faults_end_a_run(ros, code):
+@pytest.mark.parametrize(
+    'told',
+    [
+        report(fault='a start in the past'),
+        report('a start in the past', 'INVALID_GOAL'),
+        report('starts too early', 'OLD_HEADER_TIMESTAMP', 'a start in the past'),
+    ],
+    ids=['a fault', 'a refusal', 'a fault behind a late refusal'],
+)
+def test_other_faults_end_a_run(ros, told):
     """Whatever the words: it is the code of a refusal that tells a late one."""
     from kron_dynamics.ros.demo.run import DemoError, DemoRun
 
@@ -148,7 +156,7 @@ def test_other_faults_end_a_run(ros, code):
 
         def _spin(self):
             self._simulated += 0.5
-            self._on_diagnostics(report('a start in the past', code))
+            self._on_diagnostics(told)
 
     motion = Motion(('turn',), np.array([0.0, 3.0]), *np.zeros((3, 2, 1)))
     with pytest.raises(DemoError, match='a start in the past'):
