@@ -297,7 +297,7 @@ def _modes_at(
     else:
         frequencies, ratios = _given_modes(modes_of, poses)
     usable = (0.0 < frequencies) & (frequencies < np.inf) & (0.0 <= ratios) & (ratios < 1.0)
-    for k, mode in np.argwhere(~usable):
+    for k, mode in np.argwhere(~usable).tolist():
         where = f' for mode {mode} at {times[k]:.4g} s, q = {poses[k].tolist()}'
         check_mode(frequencies[k, mode], ratios[k, mode], where)
     return frequencies, ratios
