@@ -11,6 +11,7 @@ import numpy as np
 from kron_dynamics.arguments import instance
 from kron_dynamics.constraints.state_arguments import state_vector
 from kron_dynamics.exceptions import SingularConstraintError
+from kron_dynamics.kernels.compiled import prepare
 from kron_dynamics.reduced import ReducedRobot
 from kron_dynamics.simulation.constrained_motion import (
     ConstrainedTrajectory,
@@ -66,6 +67,8 @@ def simulate_reduced(
     instance(robot, ReducedRobot, 'robot', 'a ReducedRobot')
     times, h = step_times(duration, step, time)
     n = robot.n
+    # In one go, which starts the compiler once.
+    prepare(robot, names=('velocity_matrix', 'residual', 'velocities', 'forward_dynamics'))
     rates, scale = _rates(robot, efforts, friction), robot.constrained._system.row_scale
     speeds = state_vector(u, 'u', robot.degrees_of_freedom)
     states = np.empty((len(times), n + robot.degrees_of_freedom))
@@ -105,15 +108,14 @@ def _rates(
     robot: ReducedRobot, efforts: Efforts | None, friction: bool
 ) -> Callable[[float, FloatArray], FloatArray]:
     """Return the function of time and state (q, u) that yields the state's derivative."""
-    n = robot.n
-    joint_friction = robot.constrained.robot.joint_friction
+    n, machine = robot.n, robot.constrained.robot
 
     def rates(t: float, state: FloatArray) -> FloatArray:
         place, speed = state[:n], state[n:]
         qd = robot.velocities(place, speed)
         tau = efforts_at(efforts, t, place, qd)
         if friction:
-            tau = tau - joint_friction(qd)
+            tau = tau - machine.joint_friction(qd)
         return np.concatenate([qd, robot.forward_dynamics(place, speed, tau).u_dot])
 
     return rates
