@@ -67,8 +67,6 @@ def simulate_reduced(
     instance(robot, ReducedRobot, 'robot', 'a ReducedRobot')
     times, h = step_times(duration, step, time)
     n = robot.n
-    # In one go, which starts the compiler once.
-    prepare(robot, names=('velocity_matrix', 'residual', 'velocities', 'forward_dynamics'))
     rates, scale = _rates(robot, efforts, friction), robot.constrained._system.row_scale
     speeds = state_vector(u, 'u', robot.degrees_of_freedom)
     states = np.empty((len(times), n + robot.degrees_of_freedom))
@@ -107,7 +105,12 @@ def _is_reversed(before: FloatArray, after: FloatArray) -> bool:
 def _rates(
     robot: ReducedRobot, efforts: Efforts | None, friction: bool
 ) -> Callable[[float, FloatArray], FloatArray]:
-    """Return the function of time and state (q, u) that yields the state's derivative."""
+    """Return the function of time and state (q, u) that yields the state's derivative.
+
+    With it all kernels of the motion are made.
+    """
+    # In one go, which starts the compiler once.
+    prepare(robot, names=('velocity_matrix', 'residual', 'velocities', 'forward_dynamics'))
     n, machine = robot.n, robot.constrained.robot
 
     def rates(t: float, state: FloatArray) -> FloatArray:

@@ -58,7 +58,7 @@ def test_it_is_the_motion_of_the_general_solution(assert_close: Any) -> None:
 
 
 def test_kernels_of_a_motion_are_made_in_one_go(made_together: list[set[str]]) -> None:
-    robot = ReducedRobot(four_bar().constrained)
+    robot = four_bar.__wrapped__()
     made_together.clear()
     simulate_reduced(robot, robot.constrained.start, [0.0], duration=0.01, step=0.01)
     assert made_together == [{'velocity_matrix', 'residual', 'velocities', 'forward_dynamics'}]
