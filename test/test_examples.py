@@ -96,6 +96,7 @@ def test_lqr_boom(run: Run) -> None:
     assert late[1] < 0.1 * late[0]
 
 
+@pytest.mark.interpreted
 def test_compare_bag(run: Run, tmp_path: Path) -> None:
     """A motion recorded with a load that the description does not know of."""
     load, names = 3000.0, ['travel', 'slew', 'luff']

@@ -7,7 +7,7 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from types import MethodType
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
@@ -236,12 +236,13 @@ def state_without_kernels(instance: Any) -> dict[str, Any]:
     return {name: value for name, value in vars(instance).items() if name not in made}
 
 
-def prepare(*instances: Any, batches: bool = False) -> None:
+def prepare(*instances: Any, batches: bool = False, names: Collection[str] | None = None) -> None:
     """Make the kernels of some instances, which share a collection, in one go.
 
     Args:
         instances: objects with compiled methods.
         batches: whether to compile their code for batches, too.
+        names: methods that are made if they are compiled; None for all but those on demand.
 
     Raises:
         KernelBuildError: there is a compiler and it failed.
@@ -250,7 +251,7 @@ def prepare(*instances: Any, batches: bool = False) -> None:
         (instance, name, method)
         for instance in instances
         for name, method in compiled_methods(type(instance)).items()
-        if not method.on_demand
+        if (name in names if names is not None else not method.on_demand)
         and not (method.inverts_mass and instance.singular_mass is not None)
     ]
     specifications = [method.specification(instance) for instance, _, method in methods]

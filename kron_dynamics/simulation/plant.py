@@ -29,12 +29,13 @@ from kron_dynamics.exceptions import (
     ParameterError,
     ShapeError,
 )
+from kron_dynamics.kernels.compiled import prepare
 from kron_dynamics.messages import named, shown
 from kron_dynamics.robot import Robot
 from kron_dynamics.simulation.compiled_motion import compiled_motion
 from kron_dynamics.simulation.friction_rate import fastest_friction
 from kron_dynamics.simulation.motion import BRAKE_RATE, Motion
-from kron_dynamics.simulation.stepper import Stepper
+from kron_dynamics.simulation.stepper import Stepper, kernel_names
 from kron_dynamics.typing import ArrayLike, FloatArray
 
 # Largest product of the step and the rate of brakes, or the fastest rate of flexible links in the
@@ -259,6 +260,10 @@ class Plant:
         standstill, with wrong accelerations. The number is the same in all poses, so that results
         do not depend on how a duration is divided among calls.
         """
+        if self.brakes_set not in self._steppers:
+            # In one go, which starts the compiler once.
+            names = kernel_names(self._motion, self.brakes_set)
+            prepare(self.robot, names=(*names, 'inverse_dynamics') if self.brakes_set else names)
         parts = 1
         if not self.brakes_set:
             self._friction = self._friction or fastest_friction(self.robot, self.q)

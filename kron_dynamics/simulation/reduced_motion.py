@@ -11,6 +11,7 @@ import numpy as np
 from kron_dynamics.arguments import instance
 from kron_dynamics.constraints.state_arguments import state_vector
 from kron_dynamics.exceptions import SingularConstraintError
+from kron_dynamics.kernels.compiled import prepare
 from kron_dynamics.reduced import ReducedRobot
 from kron_dynamics.simulation.constrained_motion import (
     ConstrainedTrajectory,
@@ -104,16 +105,20 @@ def _is_reversed(before: FloatArray, after: FloatArray) -> bool:
 def _rates(
     robot: ReducedRobot, efforts: Efforts | None, friction: bool
 ) -> Callable[[float, FloatArray], FloatArray]:
-    """Return the function of time and state (q, u) that yields the state's derivative."""
-    n = robot.n
-    joint_friction = robot.constrained.robot.joint_friction
+    """Return the function of time and state (q, u) that yields the state's derivative.
+
+    With it all kernels of the motion are made.
+    """
+    # In one go, which starts the compiler once.
+    prepare(robot, names=('velocity_matrix', 'residual', 'velocities', 'forward_dynamics'))
+    n, machine = robot.n, robot.constrained.robot
 
     def rates(t: float, state: FloatArray) -> FloatArray:
         place, speed = state[:n], state[n:]
         qd = robot.velocities(place, speed)
         tau = efforts_at(efforts, t, place, qd)
         if friction:
-            tau = tau - joint_friction(qd)
+            tau = tau - machine.joint_friction(qd)
         return np.concatenate([qd, robot.forward_dynamics(place, speed, tau).u_dot])
 
     return rates

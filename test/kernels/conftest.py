@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kron_dynamics.kernels import Kernel, compiler, sources
+from kron_dynamics.kernels import Kernel, compiler, compiler_process, sources
 from kron_dynamics.kernels.caller import call_type
 from kron_dynamics.kernels.compiler import find_compiler
 from kron_dynamics.kernels.compiler_process import compile_library
@@ -35,6 +35,8 @@ VECTORS = {
 GUARD = 777.0
 # By source, and by the compiler's command with all its options.
 LIBRARIES: dict[tuple[str, tuple[str, ...]], ctypes.CDLL] = {}
+# Content of libraries, by source and command.
+CONTENTS: dict[tuple[str, tuple[str, ...]], bytes] = {}
 
 
 @pytest.fixture(autouse=True)
@@ -80,6 +82,29 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv('KRON_DYNAMICS_CACHE', str(folder))
     monkeypatch.setattr(tempfile, 'tempdir', str(tmp_path))
     return folder
+
+
+@pytest.fixture
+def compiled_once(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Let the compiler remember what it has done; the list tells the sources it is asked for.
+
+    For tests of what becomes of its libraries.
+    """
+    compiled = compiler_process.compile_library
+    asked: list[str] = []
+
+    def compile_library(
+        command: tuple[str, ...], source: str, target: Path, *more: Any, **options: Any
+    ) -> None:
+        asked.append(source)
+        known = (source, command)
+        if known not in CONTENTS:
+            compiled(command, source, target, *more, **options)
+            CONTENTS[known] = target.read_bytes()
+        target.write_bytes(CONTENTS[known])
+
+    monkeypatch.setattr(compiler_process, 'compile_library', compile_library)
+    return asked
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from kron_dynamics import KernelBuildError, dynamics
-from kron_dynamics.kernels import cache, compiler_process
+from kron_dynamics.kernels import cache
 from kron_dynamics.kernels.kernel_factory import make_kernels
 from kron_dynamics.kernels.library import address_of
 from kron_dynamics.kernels.specification import KernelSpecification
@@ -39,37 +39,22 @@ def check_numbers(kernels: list[Any], model: RobotModel, assert_close: Any) -> N
 
 
 @pytest.fixture
-def compiled_once(
-    own_cache: Path, model: RobotModel, monkeypatch: pytest.MonkeyPatch
-) -> tuple[Path, list[str]]:
-    """Compile two kernels; from now on the compiler remembers what it has done."""
+def library(own_cache: Path, compiled_once: list[str], model: RobotModel) -> Path:
+    """The file of two kernels."""
     make_kernels(RECIPES, model, 'altered')
-    records = {
-        path: json.loads(path.read_bytes().split(b'\n')[1]) for path in own_cache.glob('*.json')
-    }
-    (name,) = {fields['library'] for fields in records.values() if fields['operations']}
-    asked: list[str] = []
-    done: dict[str, bytes] = {}
-    compiled = compiler_process.compile_library
-
-    def compile_library(command: Any, source: str, target: Path, **more: Any) -> None:
-        asked.append(source)
-        if source not in done:
-            compiled(command, source, target, **more)
-            done[source] = target.read_bytes()
-        target.write_bytes(done[source])
-
-    monkeypatch.setattr(compiler_process, 'compile_library', compile_library)
-    return own_cache / f'{name}.so', asked
+    compiled_once.clear()
+    records = [json.loads(path.read_bytes().split(b'\n')[1]) for path in own_cache.glob('*.json')]
+    (name,) = {fields['library'] for fields in records if fields['operations']}
+    return own_cache / f'{name}.so'
 
 
 def test_no_flipped_bit_gives_a_wrong_number(
-    compiled_once: tuple[Path, list[str]],
+    library: Path,
+    compiled_once: list[str],
     model: RobotModel,
     assert_close: Any,
     request: pytest.FixtureRequest,
 ) -> None:
-    library, asked = compiled_once
     records = [
         path
         for path in library.parent.glob('*.json')
@@ -84,9 +69,9 @@ def test_no_flipped_bit_gives_a_wrong_number(
         # A new file: this process has the old one in its memory.
         file.unlink()
         cache.write_private(file, bytes(content))
-        asked.clear()
+        compiled_once.clear()
         kernels = make_kernels(RECIPES, model, 'altered')
-        assert len(asked) == 1
+        assert len(compiled_once) == 1
         assert [kernel.report.cached for kernel in kernels].count(False) == 1 + (file == library)
         check_numbers(kernels, model, assert_close)
         for path, before in whole.items():
@@ -111,25 +96,24 @@ def test_no_flipped_bit_gives_a_wrong_number(
 )
 def test_what_the_library_says_of_itself_counts(
     changed: dict[str, Any],
-    compiled_once: tuple[Path, list[str]],
+    library: Path,
+    compiled_once: list[str],
     model: RobotModel,
     assert_close: Any,
 ) -> None:
     """Even a record sealed as the cache would seal it."""
-    library, asked = compiled_once
     for record in library.parent.glob('*.json'):
         fields = json.loads(record.read_bytes().split(b'\n')[1])
         if fields['symbol'] == 'kernel_0':
             text = json.dumps({**fields, **changed}).encode()
             record.write_bytes(cache._seal(record.stem, text) + b'\n' + text)
     kernels = make_kernels(RECIPES, model, 'altered')
-    assert len(asked) == 1
+    assert len(compiled_once) == 1
     assert [kernel.report.cached for kernel in kernels].count(False) == 1
     check_numbers(kernels, model, assert_close)
 
 
-def test_a_library_tells_what_it_is_for(compiled_once: tuple[Path, list[str]]) -> None:
-    library, _ = compiled_once
+def test_a_library_tells_what_it_is_for(library: Path) -> None:
     with pytest.raises(KernelBuildError, match='not the one asked for'):
         address_of(library, 'kernel_0', 'another')
     with pytest.raises(KernelBuildError, match='cannot be loaded'):

@@ -24,6 +24,8 @@ import pytest
 from kron_dynamics.kernels import cache, cache_folder, kernel_factory
 from kron_dynamics.kernels.cache_folder import cache_directory, work_folder
 
+pytestmark = [pytest.mark.hurried, pytest.mark.usefixtures('compiled_once')]
+
 
 @pytest.fixture(autouse=True)
 def new_process(monkeypatch: pytest.MonkeyPatch) -> None:

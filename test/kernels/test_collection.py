@@ -14,6 +14,8 @@ from kron_dynamics.kernels import KernelCollection, collection
 from kron_dynamics.kernels.specification import KernelSpecification
 from kron_dynamics.model import RobotModel, load_model
 
+pytestmark = pytest.mark.hurried
+
 
 def doubled(model: Any, q: Any) -> Any:
     return 2 * q

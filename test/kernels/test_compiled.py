@@ -19,6 +19,8 @@ from kron_dynamics.kernels.compiled import compiled, compiled_methods, prepare
 from kron_dynamics.model import RobotModel, load_model
 from kron_dynamics.typing import ArrayLike, FloatArray
 
+pytestmark = pytest.mark.hurried
+
 RAN: list[str] = []
 
 

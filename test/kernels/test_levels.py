@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from compiled_together import compile_together
+from hurried_compiler import OPTIONS
 from long_runs import some_of
 from same_bits import assert_same_bits
 
@@ -55,8 +56,8 @@ def test_kernels_have_the_same_bits_at_every_level(
     states = rng.uniform(-2, 2, (3, BATCH, kron_dynamics.loads(text).n))
     expected = results(text, states)
     command, compilations = os.environ['CC'], len(logging_compiler())
-    # Beside the usual one, the extremes.
-    levels = ('-O0', '-O1', '-O3') if pytestconfig.getoption('--long') else ('-O0', '-O3')
+    # Beside the usual one, the extremes; the lowest as other tests have it.
+    levels = (OPTIONS, '-O1', '-O3') if pytestconfig.getoption('--long') else (OPTIONS, '-O3')
     for count, level in enumerate(levels, start=2):
         monkeypatch.setenv('CC', f'{command} {level}')
         found = results(text, states)

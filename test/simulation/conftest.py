@@ -11,6 +11,7 @@ import pytest
 from compiled_together import compile_together
 
 import kron_dynamics as kd
+from kron_dynamics.kernels import collection
 
 ROOT = Path(__file__).parents[2]
 
@@ -103,3 +104,17 @@ def undamped():
         'modes': {'v': 1, 'w': 1},
     }
     return kd.loads(text, flexible={'flexible_links': {'boom': boom}})
+
+
+@pytest.fixture
+def made_together(monkeypatch):
+    """Names of the kernels that are made from now on, those made together in one set."""
+    made = []
+    make = collection.make_kernels
+
+    def make_kernels(specifications, *arguments):
+        made.append({known.name.rpartition('.')[2] for known in specifications})
+        return make(specifications, *arguments)
+
+    monkeypatch.setattr(collection, 'make_kernels', make_kernels)
+    return made

@@ -280,3 +280,17 @@ def test_damping_may_act_within_a_step():
 def test_a_start_that_cannot_be_is_refused(sledge, start, error, said):
     with pytest.raises(error, match=said):
         Plant(sledge, start)
+
+
+def test_kernels_of_a_motion_are_made_in_one_go(made_together):
+    """The compiler is started once for them, not for each."""
+    plant = Plant(kd.loads(SLEDGE), [0.0])
+    plant.advance([1.0], 0.01, 0.01)
+    assert made_together == [{'joint_friction', 'forward_dynamics', 'mass_matrix'}]
+    plant.brakes_set = True
+    plant.advance([0.0], 0.01, 0.01)
+    assert made_together[1:] == [{'inverse_dynamics'}]
+    braked = Plant(kd.loads(SLEDGE), [0.0])
+    braked.brakes_set = True
+    braked.advance([0.0], 0.01, 0.01)
+    assert made_together[2:] == [{'joint_friction', 'inverse_dynamics'}]

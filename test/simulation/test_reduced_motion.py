@@ -57,6 +57,13 @@ def test_it_is_the_motion_of_the_general_solution(assert_close: Any) -> None:
     assert_close(found.qd, expected.qd, 1e-7, floor=1.0)
 
 
+def test_kernels_of_a_motion_are_made_in_one_go(made_together: list[set[str]]) -> None:
+    robot = four_bar.__wrapped__()
+    made_together.clear()
+    simulate_reduced(robot, robot.constrained.start, [0.0], duration=0.01, step=0.01)
+    assert made_together == [{'velocity_matrix', 'residual', 'velocities', 'forward_dynamics'}]
+
+
 def test_loops_stay_closed_and_energy_is_work() -> None:
     """Two minutes of travel, slew and luff; the drives carry the weight and push to and fro."""
     seconds = 120.0

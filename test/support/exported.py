@@ -48,12 +48,16 @@ def self_test(library: Library, folder: Path, compiler: str, options: Sequence[s
 
 
 def loaded(
-    library: Library, folder: Path, compiler: str = 'gcc', options: Sequence[str] = ()
+    library: Library,
+    folder: Path,
+    compiler: str = 'gcc',
+    options: Sequence[str] = (),
+    level: str = '-O2',
 ) -> ctypes.CDLL:
-    """Compile a library, without options with those of kernels, and load it."""
+    """Compile a library, without options with those of kernels at a level, and load it."""
     target = folder / 'exported.so'
     if not options:
-        flags = kernel_compiler.with_flags(())
+        flags = kernel_compiler.with_flags((level,))
         options = [flag for flag in flags if flag not in ('-std=c99', '-w')]
     include = f'-I{folder / "include"}'
     files = (source(library, folder), '-o', target, '-lm')
