@@ -233,7 +233,7 @@ def test_the_rate_and_the_delay_that_are_told_are_where_it_becomes_unstable(robo
 
 
 def test_the_step_that_takes_all_effort_does(robots):
-    robot, tuning = robots['ur5'], tune(robots['ur5'], 2.0, 125.0)
+    robot, tuning = robots['stacker'], tune(robots['stacker'], 2.0, 125.0)
     law = ComputedTorque(robot, tuning.kp, tuning.kd)
     still = np.zeros(robot.n)
 
