@@ -16,16 +16,9 @@ from kron_dynamics.dynamics.composite import Inertia, body_inertias, composite_i
 from kron_dynamics.exceptions import KronDynamicsError, ModelError
 from kron_dynamics.flexible.beam_part import BeamPart, take_beam
 from kron_dynamics.flexible.beams.tapered import CarriedBody
-from kron_dynamics.flexible.flexible_body import FlexibleBody, beam_shape_integrals
+from kron_dynamics.flexible.bent_beam import bent_beam
+from kron_dynamics.flexible.flexible_body import FlexibleBody
 from kron_dynamics.flexible.flexible_model import FlexibleModel
-from kron_dynamics.flexible.link_modes import (
-    CrossSection,
-    outline,
-    plane_modes,
-    section_points,
-    stations,
-)
-from kron_dynamics.flexible.pair_stiffness import pair_stiffness
 from kron_dynamics.kinematics.forward import joint_placements
 from kron_dynamics.messages import clipped, named
 from kron_dynamics.model.entries import file_of
@@ -138,14 +131,8 @@ def _flexible_body(
     frame = skeleton.frame(description.link)
     axes = _beam_axes(description)
     loads = [(x, carried[k].turned(axes.T.astype(object))) for k, x in places.items()]
-    planes = (
-        plane_modes(description, 'v', beam.mass_per_length, _carried_bodies(loads, 1)),
-        plane_modes(description, 'w', beam.mass_per_length, _carried_bodies(loads, 2)),
-    )
-    count = len(planes[0].scale) + len(planes[1].scale)
-    points, weights = section_points(description, planes)
-    along = stations(planes, points, description.geometric_stiffness)
-    at = stations(planes, list(places.values()), description.geometric_stiffness)
+    bent = bent_beam(beam, (_carried_bodies(loads, 1), _carried_bodies(loads, 2)))
+    count = sum(len(plane.scale) for plane in bent.planes)
     return FlexibleBody(
         link=description.link,
         body=frame.body,
@@ -154,11 +141,11 @@ def _flexible_body(
         axes=axes,
         length=description.length,
         coordinates=tuple(range(first, first + count)),
-        planes=planes,
-        shape_integrals=read_only(_shape_integrals(beam, along, weights)),
-        pair_stiffness=read_only(pair_stiffness(description, planes, along, weights)),
-        sections=dict(zip(places, at, strict=True)),
-        outline=read_only(outline(planes, description.length)),
+        planes=bent.planes,
+        shape_integrals=bent.shape_integrals,
+        pair_stiffness=bent.pair_stiffness,
+        sections=dict(zip(places, bent.sections, strict=True)),
+        outline=bent.outline,
     )
 
 
@@ -191,14 +178,3 @@ def _carried_bodies(carried: Sequence[tuple[float, Inertia]], across: int) -> li
         )
         for x, inertia in carried
     ]
-
-
-def _shape_integrals(
-    beam: BeamPart, along: Sequence[CrossSection], weights: FloatArray
-) -> FloatArray:
-    """Return the inertia shape integrals of the beam from its sections at quadrature points."""
-    x = np.array([at.x for at in along])
-    dm = weights * np.interp(x, beam.description.stations, beam.mass_per_length)
-    integrals = beam_shape_integrals(along, dm)
-    integrals[1, 1] -= beam.missing
-    return integrals

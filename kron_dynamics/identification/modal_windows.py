@@ -28,6 +28,8 @@ from kron_dynamics.typing import BoolArray, ComplexArray, FloatArray
 _POWERS = (-2, -1, 0, 1)
 # Singular values of normalised columns below this share of the largest count as zero.
 _DEPENDENT = 1e-7
+# Normalised columns at least this far from the span of those before them are clearly independent.
+_INDEPENDENT = 1e-2
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,5 +185,11 @@ def _bases(columns: FloatArray) -> FloatArray:
     """Return orthonormal bases of columns, shape (S, N, k), padded with zeros."""
     norms = np.linalg.norm(columns, axis=1, keepdims=True)
     norms[norms == 0.0] = 1.0
-    left, sizes, _ = np.linalg.svd(columns / norms, full_matrices=False)
-    return np.asarray(left * (sizes > _DEPENDENT * sizes[:, :1])[:, None])
+    columns = columns / norms
+    # Mostly the columns are clearly independent, and singular values take several times as long.
+    left, right = np.linalg.qr(columns)
+    apart = np.abs(np.diagonal(right, axis1=1, axis2=2)).min(axis=1)
+    if len(near := np.flatnonzero(apart < _INDEPENDENT)):
+        directions, sizes, _ = np.linalg.svd(columns[near], full_matrices=False)
+        left[near] = directions * (sizes > _DEPENDENT * sizes[:, :1])[:, None]
+    return np.asarray(left)

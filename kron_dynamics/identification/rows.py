@@ -97,6 +97,7 @@ def regressor_rows(
     transmitted: bool = False,
     tilt: bool = False,
     passage: float = 1.0,
+    inertial: FloatArray | None = None,
 ) -> Rows:
     """Return averaged rows: the regressor with friction, and the efforts minus known loads.
 
@@ -114,6 +115,8 @@ def regressor_rows(
         transmitted: whether the load of the term 'load' is the recorded effort instead.
         tilt: whether the last columns are those of `tilt_regressor`.
         passage: see `friction_regressor`.
+        inertial: columns of inertial parameters of rows of the same averages, form, positions and
+            velocities, shape (R, n, 10 b + n), which take most of the time; None computes them.
 
     Raises:
         ParameterError: there is no such form, or the average is shorter than a sample.
@@ -123,27 +126,38 @@ def regressor_rows(
     model_width = float(np.hypot(width, effort_width))
     reach = int(np.ceil(REACH * model_width / step))
     centers = _centers(len(motion.time), reach, max(1, round(ROW_DISTANCE * width / step)))
-    weights, slopes = _gaussian(model_width, step, reach)
-    qdd = motion.qdd if form == 'acceleration' else None
+    weights, _ = _gaussian(model_width, step, reach)
     state = presliding_state(robot.model, motion.q, presliding) if presliding else None
     carried = carried_parameters(robot, motion.loads)
     weighing = carried + (robot.inertial_parameters() if parameters is None else parameters)
-    blocks = [np.zeros((0, robot.n, len(carried) + robot.n * len(terms) + 2 * tilt))]
-    for part in _blocks(centers, reach):
-        cut = slice(part[0] - reach, part[-1] + reach + 1)
-        at, q, qd = part - part[0] + reach, motion.q[cut], motion.qd[cut]
-        if qdd is not None:
-            inertial = _averages(robot.regressor(q, qd, qdd[cut]), at, weights)
-        else:
-            momentum, rest = _momentum_form(robot, q, qd)
-            inertial = _averages(momentum, at, slopes) + _averages(rest, at, weights)
+    blocks = [np.zeros((0, robot.n, robot.n * len(terms) + 2 * tilt))]
+    for cut, at in _blocks(centers, reach):
         load = _load(robot, motion, cut, weighing, transmitted) if 'load' in terms else None
         friction = _friction_columns(robot, motion, cut, terms, load, state, tilt, passage)
-        blocks.append(np.concatenate([inertial, _averages(friction, at, weights)], axis=2))
-    matrix = np.concatenate(blocks)
+        blocks.append(_averages(friction, at, weights))
+    if inertial is None:
+        inertial = _inertial_columns(robot, motion, form, model_width, centers, reach)
+    matrix = np.concatenate([inertial, np.concatenate(blocks)], axis=2)
     effort = _averages(motion.effort, centers, _gaussian(width, step, reach)[0])
     effort -= matrix[:, :, : len(carried)] @ carried
     return Rows(motion.time[centers], matrix, effort, np.zeros(len(centers)))
+
+
+def _inertial_columns(
+    robot: Robot, motion: Motion, form: str, width: float, centers: IntArray, reach: int
+) -> FloatArray:
+    """Return the averaged columns of inertial parameters, shape (R, n, 10 b + n)."""
+    weights, slopes = _gaussian(width, motion.step, reach)
+    qdd = motion.qdd if form == 'acceleration' else None
+    blocks = [np.zeros((0, robot.n, len(robot.inertial_parameters())))]
+    for cut, at in _blocks(centers, reach):
+        q, qd = motion.q[cut], motion.qd[cut]
+        if qdd is not None:
+            blocks.append(_averages(robot.regressor(q, qd, qdd[cut]), at, weights))
+        else:
+            momentum, rest = _momentum_form(robot, q, qd)
+            blocks.append(_averages(momentum, at, slopes) + _averages(rest, at, weights))
+    return np.concatenate(blocks)
 
 
 def _friction_columns(
@@ -192,12 +206,13 @@ def _load(
     return robot.regressor(q, still, still) @ parameters
 
 
-def _blocks(centers: IntArray, reach: int) -> Iterator[IntArray]:
-    """Yield the centres in blocks whose windows cover a bounded number of samples."""
+def _blocks(centers: IntArray, reach: int) -> Iterator[tuple[slice, IntArray]]:
+    """Yield parts of bounded length of the samples, and where they have centres of windows."""
     first = 0
     while first < len(centers):
         last = np.searchsorted(centers, centers[first] + BLOCK + 2 * reach, side='right')
-        yield centers[first:last]
+        part = centers[first:last]
+        yield slice(part[0] - reach, part[-1] + reach + 1), part - part[0] + reach
         first = int(last)
 
 

@@ -119,7 +119,7 @@ def choose_structure(
             if scores is not None and is_better(*scores, *needed):
                 lines.append(f'{_change_text(changes)}: {_share(*scores)} of the squares')
                 best = trial
-                reference = _Reference.of(robot, motions, best, usual)
+                reference = _Reference.of(robot, motions, best, usual, reference)
                 worse = 0
             else:
                 worse += 1
@@ -176,9 +176,15 @@ class _Reference:
 
     @classmethod
     def of(
-        cls, robot: Robot, motions: Sequence[Motion], structure: Structure, usual: Usual
+        cls,
+        robot: Robot,
+        motions: Sequence[Motion],
+        structure: Structure,
+        usual: Usual,
+        before: _Reference | None = None,
     ) -> _Reference:
-        rows = structure.rows(robot, motions)
+        known = None if before is None else (before.structure, before.rows)
+        rows = structure.rows(robot, motions, known=known)
         prior = prior_of(robot, structure.terms, usual.effort, usual.speed, structure.tilt)
         weighted = weighted_fit(rows, prior, STRENGTH)
         return cls(structure, rows, weighted.weights, prior, weighted.fit.parameters)
@@ -188,7 +194,7 @@ class _Reference:
     ) -> tuple[FloatArray, FloatArray] | None:
         """Return the scores of a trial and of this structure, on their common rows."""
         try:
-            rows = trial.rows(robot, motions)
+            rows = trial.rows(robot, motions, known=(self.structure, self.rows))
         except ParameterError:  # the motion is too short for the trial's average
             return None
         common, other, own = np.intersect1d(rows.keys, self.rows.keys, return_indices=True)

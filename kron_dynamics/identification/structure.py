@@ -59,13 +59,28 @@ class Structure:
     passage: float = 1.0
 
     def rows(
-        self, robot: Robot, motions: Sequence[Motion], parameters: FloatArray | None = None
+        self,
+        robot: Robot,
+        motions: Sequence[Motion],
+        parameters: FloatArray | None = None,
+        known: tuple[Structure, Rows] | None = None,
     ) -> Rows:
         """Return the regressor rows of motions; see `regressor_rows`.
+
+        Args:
+            robot: the robot.
+            motions: the motions.
+            parameters: see `regressor_rows`.
+            known: another structure with its rows of these motions, whose columns of inertial
+                parameters are taken if they are the same.
 
         Raises:
             ParameterError: no motion is longer than the average.
         """
+        inertial: list[FloatArray | None] = [None] * len(motions)
+        if known is not None and known[0]._averages == self._averages:
+            rows, count = known[1], len(robot.inertial_parameters())
+            inertial = [rows.matrix[rows.group == k, :, :count] for k in range(len(motions))]
         parts = [
             regressor_rows(
                 robot,
@@ -78,8 +93,9 @@ class Structure:
                 presliding=self.presliding,
                 tilt=self.tilt,
                 passage=self.passage,
+                inertial=columns,
             )
-            for motion in motions
+            for motion, columns in zip(motions, inertial, strict=True)
         ]
         rows = joined(parts)
         if not np.isfinite(rows.effort).any():
@@ -90,6 +106,11 @@ class Structure:
                 f'the longest is {longest:.3g} s'
             )
         return rows
+
+    @property
+    def _averages(self) -> tuple[float, float, str]:
+        """What the columns of inertial parameters depend on."""
+        return self.width, self.effort_width, self.form
 
 
 def average_width(motions: Sequence[Motion]) -> float:

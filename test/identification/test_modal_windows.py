@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kron_dynamics.identification.modal_windows import ModalResiduals, ModalWindows
+from kron_dynamics.identification.modal_windows import ModalResiduals, ModalWindows, _bases
 
 WINDOWS, LINES, JOINTS, CHANNELS = 5, 120, 2, 3
 OMEGA, RATIO = np.array([18.0, 41.0]), np.array([0.01, 0.03])
@@ -201,3 +201,16 @@ def test_windows_count_by_their_weights(windows: ModalWindows, rng: np.random.Ge
     residuals.weights = np.ones(WINDOWS)
     residuals.channel_noise = 2.0 * windows.channel_noise
     np.testing.assert_allclose(residuals(ONE, RATIO), 0.5 * before, rtol=1e-6, atol=1e-9)
+
+
+def test_bases_span_the_columns_of_each_window_whether_these_depend_or_not(
+    rng: np.random.Generator,
+) -> None:
+    """Most do not; the channels of one window are unknown, or its columns differ by rounding."""
+    columns = rng.standard_normal((4, 12, 5)) * np.geomspace(1e-6, 1e6, 5)
+    columns[1, :, 1] = 0.0
+    columns[2, :, 3] = columns[2, :, 0] * (1.0 + 1e-9 * rng.standard_normal(12))
+    for one, basis in zip(columns, _bases(columns), strict=True):
+        unit = one / np.maximum(np.linalg.norm(one, axis=0), 1e-300)
+        span = unit @ np.linalg.pinv(unit, rcond=1e-7)
+        np.testing.assert_allclose(basis @ basis.T, span, rtol=0.0, atol=1e-8)

@@ -150,7 +150,13 @@ def test_a_trial_is_compared_on_two_rows_or_more_for_each_fold(
     usual = usual_values(robot, motions)
     whole = selection._Reference.of(robot, motions, structure, usual)
     some = np.arange(2 * FOLDS - missing)
-    short = replace(whole, rows=whole.rows.taken(some), weights=whole.weights[some])
+    # With another form, no columns are those of the trial.
+    short = replace(
+        whole,
+        structure=replace(structure, form='acceleration'),
+        rows=whole.rows.taken(some),
+        weights=whole.weights[some],
+    )
     assert (short.scores(robot, motions, structure, usual) is None) == (missing > 0)
 
 

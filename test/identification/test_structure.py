@@ -12,6 +12,7 @@ import pytest
 
 import kron_dynamics as kd
 from kron_dynamics.exceptions import ParameterError
+from kron_dynamics.identification import rows
 from kron_dynamics.identification.motion import Motion
 from kron_dynamics.identification.rows import REACH
 from kron_dynamics.identification.structure import (
@@ -78,6 +79,39 @@ def test_a_motion_that_is_too_short_is_told_its_length(robot_text: Any) -> None:
     motions = [Motion(t[:n], *np.zeros((3, n, 2))) for n in (21, 31, 11)]
     with pytest.raises(ParameterError, match=r'average of 0\.4 s .* the longest is 0\.15 s'):
         Structure(0.03, effort_width=0.04).rows(robot, motions)
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize(
+    ('changes', 'is_anew'),
+    [
+        ({'terms': ('coulomb', 'load'), 'tilt': True, 'passage': 2.0}, False),
+        ({'delay': 1.7 * STEP, 'presliding': 0.1}, False),
+        ({'effort_width': 4.0 * STEP}, True),
+        ({'width': 3.0 * STEP}, True),
+        ({'form': 'acceleration'}, True),
+    ],
+)
+def test_the_rows_of_another_structure_save_time_and_change_no_bit(
+    changes: dict[str, Any],
+    is_anew: bool,
+    robot_text: Any,
+    rng: np.random.Generator,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    robot = kd.loads(robot_text('planar_2r'))
+    parts = np.split(rng.standard_normal((180, 3, 2)), [100, 105])  # one has no rows
+    motions = [Motion(STEP * np.arange(len(part)), *part.swapaxes(0, 1)) for part in parts]
+    one = Structure(2.0 * STEP)
+    other, known = replace(one, **changes), (one, one.rows(robot, motions))
+    anew = other.rows(robot, motions)
+    computed: list[int] = []
+    columns = rows._inertial_columns
+    monkeypatch.setattr(rows, '_inertial_columns', lambda *of: computed.append(1) or columns(*of))
+    again = other.rows(robot, motions, known=known)
+    assert len(computed) == (len(motions) if is_anew else 0)
+    for field in ('time', 'matrix', 'effort', 'group'):
+        np.testing.assert_array_equal(getattr(again, field), getattr(anew, field), strict=True)
 
 
 def test_what_shakes_faster_than_the_motion_is_averaged_away(rng: np.random.Generator) -> None:

@@ -95,13 +95,10 @@ class SampledLoops:
         """Return whether all cases are stable with the natural frequencies times a factor."""
         if factor == 1.0:
             return bool((self._given < 1.0).all())
-        if (self.growth_of(self._errors.of(self._hard), factor) >= 1.0).any():
+        if self._any_unstable(self._plant.of(self._errors.pose[self._hard]), factor):
             return False
-        # Eigenvalues take long, and most cases are clearly stable.
         plant = self._plant.of(self._errors.pose)
-        loops = closed_loop(plant, *self._gains(self._errors, factor))
-        unsure = np.flatnonzero(~contracting(loops))
-        found = spectral_radius(loops[unsure])
+        unsure, found = _unsure(closed_loop(plant, *self._gains(self._errors, factor)))
         if (found < 1.0).all():
             return True
         self._hard = np.union1d(self._hard, unsure[self._worst(found)])
@@ -194,12 +191,23 @@ class SampledLoops:
         # Mostly it is the same one, which alone takes a tenth of the time.
         if self._last < len(loops) and spectral_radius(loops[[self._last]])[0] >= 1.0:
             return True
-        found = spectral_radius(loops)
-        self._last = int(found.argmax())
-        return bool(found[self._last] >= 1.0)
+        unsure, found = _unsure(loops)
+        if (found < 1.0).all():
+            return False
+        self._last = int(unsure[found.argmax()])
+        return True
 
     def _worst(self, growths: FloatArray) -> IndexArray:
         return np.argsort(growths)[-_HARDEST:]
+
+
+def _unsure(loops: FloatArray) -> tuple[IndexArray, FloatArray]:
+    """The loops that are not clearly stable, and their spectral radii.
+
+    Eigenvalues take long, and most loops are clearly stable.
+    """
+    unsure = np.flatnonzero(~contracting(loops))
+    return unsure, spectral_radius(loops[unsure])
 
 
 def _first(holds: Callable[[float], bool], step: float) -> float | None:

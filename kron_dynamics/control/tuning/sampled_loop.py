@@ -15,8 +15,9 @@ from kron_dynamics.typing import BoolArray, FloatArray, IndexArray
 # Delays nearer than this to a whole number of periods are rounded to it, periods.
 _ROUNDED = 1e-9
 _MOST_PERIODS = 20
-# Squarings of a transition matrix, and the norm below which the result surely is a contraction.
-_SQUARINGS, _CONTRACTION = 8, 0.5
+# Squarings of a transition matrix after which is looked for contractions, and the norm below which
+# the result surely is one.
+_SQUARINGS, _CONTRACTION = (7, 5, 5), 0.5
 
 
 class SampledPlant(NamedTuple):
@@ -142,11 +143,16 @@ def contracting(matrices: FloatArray) -> BoolArray:
 
     Their spectral radius is below 1; that of the others may be, too.
     """
-    power = matrices
+    sure = np.zeros(len(matrices), dtype=bool)
+    left, power = np.arange(len(matrices)), matrices
     with np.errstate(over='ignore', invalid='ignore'):
-        for _ in range(_SQUARINGS):
-            power = power @ power
-        return np.asarray(np.square(power).sum(axis=(1, 2)) < _CONTRACTION**2)
+        for squarings in _SQUARINGS:
+            for _ in range(squarings):
+                power = power @ power
+            size = np.square(power).sum(axis=(1, 2))
+            sure[left] = size < _CONTRACTION**2
+            left, power = left[~sure[left]], power[~sure[left]]
+    return sure
 
 
 def single_joint_limit(

@@ -63,9 +63,9 @@ def test_vibrations_of_a_long_recording_are_looked_for_in_little_memory(model):
     assert peak < 3 * table_of(run)
 
 
-@pytest.mark.parametrize('share', some_of((1, 8), (8,)))
+@pytest.mark.parametrize('share', some_of((1, 16), (16,)))
 def test_motion_of_links_in_a_long_recording_takes_little_memory(model, monkeypatch, share):
-    """In an eighth of such a recording, and of all that is held in memory at a time."""
+    """In a sixteenth of such a recording, and of all that is held in memory at a time."""
     for module, name in ((elastic_motion, '_BLOCK'), (segment_replay, '_ROWS')):
         monkeypatch.setattr(module, name, getattr(module, name) // share)
     monkeypatch.setattr(spool, 'IN_MEMORY', spool.IN_MEMORY // share)

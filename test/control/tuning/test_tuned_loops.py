@@ -82,6 +82,7 @@ def settles(found):
     return found[-30:].max() < 1e-2 * found[:60].max()
 
 
+@pytest.mark.usefixtures('no_rate_nor_delay')
 @pytest.mark.parametrize(
     ('name', 'periods'),
     some_of(
@@ -101,6 +102,7 @@ def test_the_bound_of_an_exact_model_is_that_of_the_plant(robots, name, periods)
         assert not settles(speeds(plants[1], robot, pose, 1.2 * bound, rate, delay))
 
 
+@pytest.mark.usefixtures('no_rate_nor_delay')
 @pytest.mark.parametrize('name', some_of(CASES, ['panda']))
 def test_the_bound_holds_for_models_that_are_too_heavy_and_too_light(robots, name):
     robot, (rate, bandwidth) = robots[name], CASES[name]
@@ -144,6 +146,7 @@ def test_gains_that_are_too_weak_for_a_light_model_let_the_machine_fall(robots, 
         assert (off[-1] > 1.5 * off[0]) if falls else (off[-1] < 0.1 * off[0])
 
 
+@pytest.mark.usefixtures('no_rate_nor_delay')
 @pytest.mark.interpreted
 def test_the_bound_with_flexible_links_is_that_of_the_plant(kernel_cache):
     flexible = kd.loads(frictionless(STACKER), flexible=BOOM)
@@ -230,7 +233,7 @@ def test_the_rate_and_the_delay_that_are_told_are_where_it_becomes_unstable(robo
 
 
 def test_the_step_that_takes_all_effort_does(robots):
-    robot, tuning = robots['ur5'], tune(robots['ur5'], 2.0, 125.0)
+    robot, tuning = robots['stacker'], tune(robots['stacker'], 2.0, 125.0)
     law = ComputedTorque(robot, tuning.kp, tuning.kd)
     still = np.zeros(robot.n)
 
