@@ -325,7 +325,8 @@ SIMULATOR = read_once(
         'lockstep',
         False,
         'Stop simulated time, for at most command_timeout of wall time, until the last state has '
-        'been answered on ~/command_state: a run does not depend on the load of the computer.',
+        'been answered on ~/command_state, and apply the efforts of the answer: a run does not '
+        'depend on the load of the computer.',
     ),
     Parameter('seed', 1, 'Seed of the measurement noise.', 0, 2**31 - 1),
     Parameter(

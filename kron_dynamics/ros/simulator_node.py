@@ -37,6 +37,7 @@ from kron_dynamics.ros.signals import stopped_at_once
 from kron_dynamics.ros.unknown_parameters import refuse_unknown_parameters
 from kron_dynamics.simulation import JointSensors, Measurement, Plant
 from kron_dynamics.simulation.passive_joints import passive_joints, with_passive_joints
+from kron_dynamics.typing import FloatArray
 
 # Largest number of periods simulated at once after a delay of the process; simulated time does
 # not catch up the remaining wall time.
@@ -131,6 +132,7 @@ class SimulatorNode(Node):
         self.create_subscription(Float64MultiArray, '~/commands', self._on_command, 1)
         self._lockstep = parameters.value('lockstep')
         self._answered: float | None = None
+        self._commands_in_answers = False
         self._published_at = 0.0
         if self._lockstep:
             self._answers = self.create_subscription(
@@ -157,12 +159,7 @@ class SimulatorNode(Node):
 
     def _on_command(self, message: Float64MultiArray) -> None:
         command = np.asarray(message.data, dtype=np.float64)
-        if command.shape != self._command.shape or not np.isfinite(command).all():
-            self.get_logger().warning(
-                f'command dropped: {command.tolist()}, expected {len(self._command)} finite '
-                f'numbers for {", ".join(self._joint_names)}',
-                throttle_duration_sec=5.0,
-            )
+        if not self._is_usable(command, 'command'):
             return
         if self._lockstep and self._answered is None and not self._answers.get_publisher_count():
             self.get_logger().warning(
@@ -170,12 +167,36 @@ class SimulatorNode(Node):
                 'command_state of the controller; connect it by a remapping',
                 throttle_duration_sec=30.0,
             )
+        # In lockstep the answers have the efforts, which may come earlier or later by this topic.
+        if self._answered is None or not self._commands_in_answers:
+            self._take(command)
+
+    def _take(self, command: FloatArray) -> None:
         self._command = command
         self._command_time = self._now()
         self._set_brakes(False)
 
+    def _is_usable(self, command: FloatArray, what: str) -> bool:
+        if command.shape == self._command.shape and np.isfinite(command).all():
+            return True
+        self.get_logger().warning(
+            f'{what} dropped: {command.tolist()}, expected {len(self._command)} finite '
+            f'numbers for {", ".join(self._joint_names)}',
+            throttle_duration_sec=5.0,
+        )
+        return False
+
     def _on_answer(self, message: JointState) -> None:
-        """In lockstep: store which state has been answered, and continue if a period is due."""
+        """In lockstep: take the efforts for a state, and continue if a period is due.
+
+        An answer without efforts only tells that those on ~/commands are for this state.
+        """
+        self._commands_in_answers = bool(message.effort)
+        if self._commands_in_answers:
+            given = dict(zip(message.name, message.effort, strict=False))
+            command = np.array([given.get(name, np.nan) for name in self._joint_names])
+            if self._is_usable(command, 'command_state'):
+                self._take(command)
         self._answered = seconds(message.header.stamp)
         self._tick()
 

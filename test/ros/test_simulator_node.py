@@ -303,6 +303,27 @@ def test_a_reliable_listener_that_was_held_up_misses_no_state(start, connect):
     np.testing.assert_allclose(late, in_time[first : first + len(late)])
 
 
+def test_in_lockstep_the_efforts_of_the_answer_count(start, connect):
+    """Those on ~/commands come by another topic, which may be earlier or later."""
+    machine = Simulator(start, connect, 'paired', lockstep=True, command_timeout=20.0)
+    client, states = machine.client, machine.states
+    client.wait_for(lambda: states, 'state before anybody answers')
+
+    def follower(*efforts):
+        """The first state after an answer to the newest one."""
+        heard = len(states)
+        machine.command(0.3, 0.3)
+        names, header = ['elbow', 'shoulder'], states[-1].header
+        machine.answers.publish(JointState(header=header, name=names, effort=efforts))
+        client.wait_for(lambda: len(states) > heard, 'a state after the answer')
+        return list(states[-1].effort)
+
+    # Until the answers are discovered, time runs by itself.
+    client.wait_for(lambda: follower(1.0, 2.0) == [2.0, 1.0], 'the efforts of the answer')
+    for k in range(20):
+        assert follower(0.1 * k, 2.0) == [2.0, 0.1 * k]
+
+
 def test_lockstep_without_answers_is_said(start, connect):
     """Commands arrive, but what lockstep goes by is not connected: time runs as it would."""
     space = 'unanswered'
@@ -325,21 +346,17 @@ def test_lockstep_without_answers_is_said(start, connect):
 )
 def test_only_lockstep_that_nobody_can_answer_is_doubted(lockstep, answered, publishers, doubted):
     """Commands may arrive before the first answer of a controller that is connected."""
-    said, brakes = [], []
+    said, taken = [], []
     answers = SimpleNamespace(get_publisher_count=lambda: publishers, topic_name='/answers')
     node = SimpleNamespace(
-        **{
-            '_command': np.zeros(2),
-            '_lockstep': lockstep,
-            '_answered': answered,
-            '_answers': answers,
-        },
-        **{'_now': lambda: 3.0, '_set_brakes': brakes.append},
+        **{'_lockstep': lockstep, '_answered': answered, '_answers': answers},
+        **{'_commands_in_answers': False, '_is_usable': lambda *_: True},
+        _take=lambda command: taken.append(command.tolist()),
         get_logger=lambda: SimpleNamespace(warning=lambda text, **_: said.append(text)),
     )
     SimulatorNode._on_command(node, Float64MultiArray(data=[1.0, 2.0]))
     assert ['nobody publishes on /answers' in text for text in said] == [True] * doubted
-    assert (node._command.tolist(), node._command_time, brakes) == ([1.0, 2.0], 3.0, [False])
+    assert taken == [[1.0, 2.0]]
 
 
 STIFF = """<robot name="stiff"><link name="base"/>
