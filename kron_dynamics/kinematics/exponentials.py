@@ -126,7 +126,7 @@ def screw_exponential(screw: Screw, position: Any) -> ScalarArray:
         ArgumentTypeError: screw is no `Screw`, or position no number.
         ShapeError: position is an array.
     """
-    instance(screw, Screw, 'screw', 'a Screw')
+    instance(screw, Screw, 'the screw', 'a Screw')
     position = scalar(position, 'position')
     z = skew(screw.angular)
     b = screw.linear * position
