@@ -12,10 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import os
 import re
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -23,6 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.node_process import running
 from benchmarks.robots import ROOT
 from benchmarks.rows import Outcome
 from benchmarks.timing import MeasurementError, Spread
@@ -160,36 +158,16 @@ _DOMAIN = 87
 @contextlib.contextmanager
 def _running() -> Iterator[Path]:
     """Run both nodes; the value is the log of dynamics_node."""
-    environment = {
-        **os.environ,
-        'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
-        'ROS_DOMAIN_ID': str(_DOMAIN),
-        'PYTHONPATH': str(ROOT),
-    }
     urdf, parameters = (str(ROOT / name) for name in _FILES)
-    ours = ['kron_dynamics.ros.dynamics_node', '--ros-args', '-r', '__ns:=/dynamics']
+    ours = ['-m', 'kron_dynamics.ros.dynamics_node', '--ros-args', '-r', '__ns:=/dynamics']
     ours += ['--params-file', parameters, '-p', f'robot_description_file:={urdf}']
     # A state that the transport has lost is no fault.
     ours += ['-p', 'state_timeout:=5.0']
+    bare = ['-m', 'benchmarks.node_latency']
     with tempfile.TemporaryDirectory(prefix='kron_dynamics_bench_') as folder:
         log = Path(folder) / 'log'
-        processes = []
-        try:
-            for command, errors in ((ours, log), (['benchmarks.node_latency'], Path(os.devnull))):
-                with errors.open('w') as told:
-                    processes.append(
-                        subprocess.Popen(
-                            [sys.executable, '-m', *command],
-                            stderr=told,
-                            cwd=ROOT,
-                            env=environment,
-                        )
-                    )
+        with running(ours, _DOMAIN, log), running(bare, _DOMAIN):
             yield log
-        finally:
-            for process in processes:
-                process.kill()
-                process.wait()
 
 
 def main() -> None:

@@ -4,15 +4,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import re
-import subprocess
-import sys
 import tempfile
 import time
 from array import array
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +15,7 @@ import numpy as np
 import yaml
 
 from benchmarks.command_gaps import PHASE, Gaps, gap_not_exceeded, gaps_of, idle_phases
+from benchmarks.node_process import running
 from benchmarks.ours import robot as built
 from benchmarks.robots import ROOT, description
 from benchmarks.rows import Outcome
@@ -131,10 +127,10 @@ def _measured(service: str | None, robot: str, states: int) -> Gaps:
         if service is not None:
             planner = [*probe, 'planner', service, str(states), *joints]
         log = Path(folder) / 'log'
-        with _process(node, log), _process(planner) as asking:
+        with running(node, _DOMAIN, log), running(planner, _DOMAIN) as asking:
             if asking.stdout is None or asking.stdout.readline().strip() != 'ready':
                 raise MeasurementError(f'{robot} does not take {name}')
-            with _process(machine) as moved:
+            with running(machine, _DOMAIN) as moved:
                 told, _ = moved.communicate(timeout=120.0)
             if asking.poll() is not None:
                 raise MeasurementError(f'the planner of {name} has ended early')
@@ -178,29 +174,3 @@ def _parameters(folder: Path, robot: str, joints: list[str]) -> str:
         values['flexible_description_file'] = str(boom)
     file.write_text(yaml.safe_dump({'/**': {'ros__parameters': values}}), encoding='utf-8')
     return str(file)
-
-
-@contextlib.contextmanager
-def _process(arguments: list[str], log: Path | None = None) -> Iterator[subprocess.Popen[str]]:
-    environment = {
-        **os.environ,
-        'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
-        'ROS_DOMAIN_ID': str(_DOMAIN),
-        'PYTHONPATH': str(ROOT),
-    }
-    with open(log or os.devnull, 'w') as errors:
-        process = subprocess.Popen(
-            [sys.executable, *arguments],
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            text=True,
-            cwd=ROOT,
-            env=environment,
-        )
-    try:
-        yield process
-    finally:
-        process.terminate()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(10.0)
-        process.kill()

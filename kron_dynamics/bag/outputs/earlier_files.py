@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from kron_dynamics.bag.outputs.provenance import HashedFile, hashed
 from kron_dynamics.folder_locks import locked, work_folder
@@ -60,9 +61,9 @@ def new_results(
     with work_folder(folder) as work:
         yield work
         with locked(folder):
-            earlier = _unchanged(folder, record, mark)
-            why = _WHY_KEPT
-            if earlier and _is_of_others(folder / record, recording):
+            found, why = _read(folder / record, mark), _WHY_KEPT
+            earlier = _unchanged(folder, record, found)
+            if earlier and _is_of_others(found, recording):
                 earlier, why = set(), _OF_OTHERS
             own = {name for name in earlier if not _is_any(folder / name, inputs)}
             _put(work, folder, record, notes, own, why, removes)
@@ -96,7 +97,7 @@ def move_others(old: Path, new: Path, record: str, besides: str) -> None:
     if not old.is_dir():
         return
     failures = list[OSError]()
-    own = {*_unchanged(old, record, OUTPUTS), besides}
+    own = {*_unchanged(old, record, _read(old / record, OUTPUTS)), besides}
     for path in sorted(old.iterdir()):
         if path.name not in own:
             target = new / path.name
@@ -153,25 +154,33 @@ def _put(
         (work / name).replace(folder / name)
 
 
-def _unchanged(folder: Path, record: str, mark: str) -> set[str]:
+def _read(record: Path, mark: str) -> dict[str, Any]:
+    """Return the record of an earlier run; empty if there is none."""
+    try:
+        found = json.loads(record.read_text(encoding='utf-8'))
+    except (OSError, ValueError):
+        return {}
+    usable = isinstance(found, dict) and mark in found and not record.is_symlink()
+    return found if usable else {}
+
+
+def _unchanged(folder: Path, record: str, found: Mapping[str, Any]) -> set[str]:
     """Return the names of the files of an earlier run that are as it has written them.
 
     The record belongs to them; if there is none, there are no such files.
     """
-    path = folder / record
+    if not found:
+        return set()
     try:
-        found = json.loads(path.read_text(encoding='utf-8'))
         listed = {str(each['name']): str(each['sha256']) for each in found.get(OUTPUTS, [])}
-        if path.is_symlink() or mark not in found:
-            return set()
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+    except (TypeError, KeyError):
         return set()
     return {record} | {name for name, sha256 in listed.items() if _is_as(folder, name, sha256)}
 
 
-def _is_of_others(record: Path, recording: Collection[HashedFile]) -> bool:
+def _is_of_others(found: Mapping[str, Any], recording: Collection[HashedFile]) -> bool:
     """Return whether a record lists inputs, but no file of a recording."""
-    listed = json.loads(record.read_text(encoding='utf-8')).get(INPUTS)
+    listed = found.get(INPUTS)
     if not (recording and isinstance(listed, list) and listed):
         return False
     own = [key for each in recording for key in (each.name, each.sha256)]

@@ -13,7 +13,7 @@ import numpy as np
 
 from kron_dynamics.control.reference.trajectory import Trajectory
 from kron_dynamics.exceptions import TrajectoryError
-from kron_dynamics.typing import FloatArray
+from kron_dynamics.typing import BoolArray, FloatArray
 
 if TYPE_CHECKING:
     from scipy.interpolate import PPoly
@@ -110,7 +110,12 @@ class ReferenceRates:
     @property
     def resting(self) -> bool:
         """Whether the velocity is zero at all times."""
-        return not self.velocity.c.any()
+        return not self._moves.any()
+
+    @property
+    def _moves(self) -> BoolArray:
+        """Whether any joint moves in each piece of the velocity, shape (p,)."""
+        return np.asarray(self.velocity.c.any(axis=(0, 2)))
 
     def between_rests(self, least: float) -> list[ReferenceRates]:
         """Return the motions between the rests from time 0 on that last long, in their order.
@@ -120,8 +125,7 @@ class ReferenceRates:
         Args:
             least: duration of a long rest, s.
         """
-        breaks = self.velocity.x
-        moves = np.asarray(self.velocity.c.any(axis=(0, 2)))
+        breaks, moves = self.velocity.x, self._moves
         moving = np.flatnonzero(moves)
         first, found = 1, list[ReferenceRates]()
         for piece in range(moving[0] + 1, moving[-1]):
@@ -144,8 +148,7 @@ class ReferenceRates:
     @property
     def shortest_moving_piece(self) -> float:
         """Duration of the shortest piece in which a joint moves, s; infinite without one."""
-        moves = self.velocity.c.any(axis=(0, 2))
-        return float(np.diff(self.velocity.x)[moves].min(initial=inf))
+        return float(np.diff(self.velocity.x)[self._moves].min(initial=inf))
 
 
 def _pieces(
