@@ -30,6 +30,8 @@ PROJECT = Path(__file__).parents[1]
 ROBOTS = PROJECT / 'test' / 'robots'
 # Names a folder for the kernels of all parts of a run.
 KERNELS = 'KRON_DYNAMICS_TEST_KERNELS'
+# Of several processes that share the tests, the name of this one: gw0, gw1, ...
+WORKER = os.environ.get('PYTEST_XDIST_WORKER', '')
 # The compiler that is asked for.
 COMPILER = os.environ.get('CC')
 # Folders of tests about compiled code.
@@ -96,6 +98,21 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if part == 'ros' and 'pytest.mark.ros' not in text else None
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Let every second process that shares the tests begin with the last file of each folder.
+
+    Their assertions are rewritten, which takes longer than their import: what one process has
+    written, the other reads.
+    """
+    report = yield
+    if isinstance(collector, pytest.Directory) and int(WORKER[2:] or 0) % 2:
+        report.result.reverse()
+    return report
+
+
 @functools.cache
 def group_of(file: str) -> str:
     """What one process runs alone where several share the tests.
@@ -132,14 +149,18 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> Generator[None, None, None]:
-    """Leave out long tests unless they are asked for, and order the others, as the last word."""
+    """Leave out long tests unless they are asked for, and order the others, as the last word.
+
+    All processes that share the tests must have them in the same order.
+    """
     if not config.getoption('--long'):
         left_out = [item for item in items if item.get_closest_marker('long')]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if not item.get_closest_marker('long')]
+    if WORKER:
+        items.sort(key=lambda item: item.path)
     yield
-    shared = hasattr(config, 'workerinput')
-    items.sort(key=lambda item: place_of(item, shared))
+    items.sort(key=place_of)
 
 
 def pytest_collection_finish() -> None:
@@ -152,14 +173,14 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(50_000, 50, 100)
 
 
-def place_of(item: pytest.Item, shared: bool) -> tuple[int, ...]:
+def place_of(item: pytest.Item) -> tuple[int, ...]:
     """Sort key of a test.
 
     Nodes come last, when nothing else keeps the computer busy; what looks at the vectors, after
     all that read them. Where processes share the tests, no long file may be left for the end.
     """
     name = item.path.name
-    early = LONGEST.index(name) if shared and name in LONGEST else len(LONGEST)
+    early = LONGEST.index(name) if WORKER and name in LONGEST else len(LONGEST)
     ros = item.get_closest_marker('ros') is not None
     return ros, early, name == 'test_vectors_are_read.py'
 
@@ -172,7 +193,7 @@ def kernel_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """
     if os.environ.get(KERNELS):
         folder = Path(os.environ[KERNELS])
-    elif 'PYTEST_XDIST_WORKER' in os.environ:
+    elif WORKER:
         folder = tmp_path_factory.getbasetemp().parent / 'kernels'
         folder.mkdir(mode=0o700, exist_ok=True)
     else:

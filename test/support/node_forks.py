@@ -1,9 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes as forks of a process that has imported the core, which takes half of a node's start.
+"""Nodes as forks of a process that has imported all they need, most of what a start takes.
 
-rclpy is not imported there: its threads do not survive a fork. Every node is a process with a
-group, an environment and an exit code of its own nevertheless.
+Importing rclpy starts the threads of the tracing library alone, which wait for a tracing daemon
+and do not survive a fork: no node of the tests is traced. Every node is a process with a group, an
+environment and an exit code of its own.
 """
 
 from __future__ import annotations
@@ -25,7 +26,10 @@ import rosgraph_msgs.msg, rosidl_generator_py, sensor_msgs.msg, service_msgs.msg
 import std_srvs.srv, trajectory_msgs.msg, kron_dynamics_msgs.msg, kron_dynamics_msgs.srv
 import kron_dynamics.carrying, kron_dynamics.control.assembly, kron_dynamics.loading
 import kron_dynamics.control.tracking_controller, kron_dynamics.simulation.plant
-assert 'rclpy' not in sys.modules
+import kron_dynamics.ros.dynamics_node, kron_dynamics.ros.simulator_node
+# What some of them import late.
+import kron_dynamics.closed_loops, kron_dynamics.flexible, numpy.ma, numpy.random
+import scipy.interpolate, scipy.linalg, type_description_interfaces.msg
 
 def run(environment, node, arguments, log):
     os.setpgid(0, 0)
