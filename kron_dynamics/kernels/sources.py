@@ -247,14 +247,15 @@ def changed_meanwhile(origins: Iterable[Origin], *, anew: bool = True) -> str | 
             for the digest.
     """
     theirs = _files_of_others(frozenset(_modules_of(origins)))
+    is_of_this_process = _is_of_this_process()
     for file, then in _seen.items():
-        if file in theirs or file.startswith(_ROOT):
-            if _is_of_this_process(_changed_at(file) if anew else then):
+        if is_of_this_process(_changed_at(file) if anew else then):
+            if file in theirs or file.startswith(_ROOT):
                 return file
     return None
 
 
-def _is_of_this_process(changed: int) -> bool:
+def _is_of_this_process() -> Callable[[int], bool]:
     """Return whether a ctime, ns, may be of a change since this process imported the package.
 
     The clock may be set meanwhile, as on a computer that has none without a network: then such a
@@ -262,10 +263,13 @@ def _is_of_this_process(changed: int) -> bool:
     one. Other times after the import are of changes before the clock was wrong.
     """
     now, elapsed = time.time_ns(), time.monotonic_ns() - _STARTED
-    if changed == 0 or _IMPORTED < changed <= _IMPORTED + elapsed + _SET:
-        return True
-    is_set = abs(now - _IMPORTED - elapsed) > _SET
-    return is_set and now - elapsed - _SET <= changed <= now + _SET
+    old_clock = _IMPORTED + elapsed + _SET
+    if abs(now - _IMPORTED - elapsed) <= _SET:
+        return lambda changed: changed == 0 or _IMPORTED < changed <= old_clock
+    begin, end = now - elapsed - _SET, now + _SET
+    return lambda changed: (
+        changed == 0 or _IMPORTED < changed <= old_clock or begin <= changed <= end
+    )
 
 
 def _changed_at(file: str) -> int:
