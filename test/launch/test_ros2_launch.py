@@ -62,7 +62,7 @@ def domain(make_executable: Callable[[str, str], None], monkeypatch: pytest.Monk
             name, f'import sys\nfrom kron_dynamics.ros.start import {name}\nsys.exit({name}())'
         )
     # Not the one of the other tests of nodes in this session.
-    number = domain_number(second=True)
+    number = domain_number(1)
     for name, value in this_computer_only(number).items():
         monkeypatch.setenv(name, value)
     return number

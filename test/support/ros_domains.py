@@ -10,12 +10,12 @@ from pathlib import Path
 _PROFILE = Path(__file__).with_name('loopback_only.xml')
 
 
-def domain_number(second: bool = False) -> int:
-    """Return the number of this process's domain, or of its second one."""
+def domain_number(other: int = 0) -> int:
+    """Return the number of this process's domain, or of one of its 3 others, 1 to 3."""
     worker = os.environ.get('PYTEST_XDIST_WORKER')
     session = os.getpid() if worker is None else os.getppid()
     place = 0 if worker is None else int(worker.removeprefix('gw'))
-    return 2 + (8 * session + 2 * place + second) % 96
+    return 2 + (16 * session + 4 * place + other) % 96
 
 
 def this_computer_only(domain: int) -> dict[str, str]:
