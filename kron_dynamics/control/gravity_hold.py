@@ -30,8 +30,8 @@ class DampingRange(NamedTuple):
     """Range of damping in which a sampled `GravityHold` dissipates energy.
 
     Attributes:
-        lowest: 1/s; below it, gravity changing during the hold time of an effort adds more energy
-            than damping dissipates.
+        lowest: 1/s, at least 0.5; from it on, damping dissipates at least twice the energy that
+            gravity adds by changing during the hold time of an effort.
         highest: 1/s; above it, sampled damping overshoots.
         inertia_ratio: largest ratio of the rigid inertia, used by the law, to the inertia that the
             joints of the flexible robot feel at first; 1 for rigid robots.

@@ -1,6 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The system's C compiler: its command, its flags, and identities of compiler and processor."""
+"""The system's C compiler: its command, its flags, and identities of compiler and processor.
+
+Without a compiler `kernel_factory.py` makes kernels by `interpreted.py`, with one warning.
+"""
 
 from __future__ import annotations
 

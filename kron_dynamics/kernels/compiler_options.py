@@ -1,6 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Removal of options in $CC that would change what kernels compute."""
+"""Removal of options in $CC that would change what kernels compute.
+
+The kernels' own flags: `compiler.py`.
+"""
 
 from __future__ import annotations
 

@@ -46,8 +46,8 @@ _DYNAMICS = (
     (
         *('position_margin.', '', 0.0),
         'Distance by which a measured position may exceed its range, rad or m; more is a fault. '
-        '0: 2 % of the range, but at most 1 s and at least 50 ms at the velocity limit; with '
-        'closed loops 0.1 % of the range.',
+        '0: 2 % of the range, but at most the motion in 1 s at the velocity limit and at least '
+        'that in 50 ms; with closed loops 0.1 % of the range.',
         0.0,
     ),
     (

@@ -1,6 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""`~/set_payload`: changes the payload while the machine moves, without a jump of the efforts."""
+"""`~/set_payload`: changes the payload while the machine moves, without a jump of the efforts.
+
+The payload is an argument of the kernels (`payload_kernels.py`), interpolated by `PayloadChange`
+in `carrying.py`; only a body that has carried nothing so far needs a compilation.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The service ~/retime_trajectory: the time-optimal motion along a path within all limits."""
+"""The service ~/retime_trajectory: the time-optimal motion along a path within all limits.
+
+Names of joints: `control/reference/some_joints.py`. Errors become `success` false in
+`services.py`.
+"""
 
 from __future__ import annotations
 

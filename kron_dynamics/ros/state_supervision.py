@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Age and plausibility checks of joint states in dynamics_node, and their diagnostics.
 
-`StateSupervision.problem` says what is wrong with the states, such as none for too long. What is
-commanded then: `control/tracking_controller.py`. docs/faults.md has every case and its parameter.
+`StateSupervision.problem` says what is wrong with the states, such as none for too long. `_watch`
+of `dynamics_node.py` asks it, and sends `fault_effort_without_state` of
+`control/tracking_controller.py`. Late or repeated stamps: `control/joint_states.py`.
+docs/faults.md has every case and its parameter.
 """
 
 from __future__ import annotations
