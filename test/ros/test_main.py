@@ -75,6 +75,38 @@ def test_a_thread_that_computes_gives_way_often():
     assert float(done.stdout.splitlines()[0]) <= 1e-3
 
 
+# A node whose middleware keeps everything waiting when it is to leave.
+STUCK = """
+import ctypes, sys
+from rclpy.node import Node
+from kron_dynamics.exceptions import KronDynamicsError
+from kron_dynamics.ros import main
+
+class Stuck(Node):
+    def __init__(self):
+        super().__init__('stuck')
+        self.create_timer(0.001, self.fall)
+
+    def fall(self):
+        raise KronDynamicsError('enough')
+
+    def destroy_node(self):
+        ctypes.PyDLL(None).sleep(300)
+
+main._PATIENCE = 0.05
+sys.exit(main.run_node(Stuck, [], lambda node: print('stopped', flush=True)))
+"""
+
+
+def test_a_middleware_that_does_not_come_back_does_not_keep_the_process():
+    done = subprocess.run(
+        [sys.executable, '-c', STUCK], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stdout) == (1, 'stopped\n')
+    assert 'enough' in done.stderr
+    assert 'destroy_node' in done.stderr
+
+
 # Page faults of arrays of 4 MB that are made and dropped again and again.
 FAULTS = """
 import resource
