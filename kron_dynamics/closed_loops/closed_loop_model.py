@@ -14,7 +14,7 @@ from kron_dynamics.closed_loops.closing_map import ClosingMap, bending_map, clos
 from kron_dynamics.constraints.constraint import Constraint
 from kron_dynamics.constraints.reduction import Choice
 from kron_dynamics.constraints.system import ConstraintSystem
-from kron_dynamics.exceptions import ModelWarning
+from kron_dynamics.exceptions import ModelError, ModelWarning
 from kron_dynamics.messages import named
 from kron_dynamics.model.joint_kinds import MODAL
 from kron_dynamics.model.robot_model import Joint, RobotModel, read_only
@@ -43,6 +43,25 @@ class ClosedLoopModel(RobotModel):
     closing: ClosingMap
     description: str
     stiff: ClosedLoopModel | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that the equations take from the tree if they differ from those there.
+
+        Raises:
+            ModelError: gravity or armature is not that of the tree.
+        """
+        RobotModel.__post_init__(self)
+        free = list(self.closing.choice.independent)
+        for name, known in (
+            ('gravity', self.tree.gravity),
+            ('armature', self.tree.armature[free]),
+        ):
+            given = getattr(self, name)
+            if not np.array_equal(given, known):
+                raise ModelError(
+                    f"{name} of model '{self.name}' is {given.tolist()}, expected that of its "
+                    f'tree, {known.tolist()}: change it where the robot is loaded'
+                )
 
     @classmethod
     def assembled(
@@ -145,7 +164,7 @@ class ClosedLoopModel(RobotModel):
         closing = self.closing
         digest = hashlib.sha256(f'{self.tree.fingerprint} {self.joint_names}'.encode())
         digest.update(f'{self.description} {closing.choice.independent} {closing.series}'.encode())
-        digest.update(closing.targets.tobytes() + closing.start.tobytes())
+        digest.update(closing.targets.tobytes() + closing.start.tobytes() + self.own_numbers)
         return digest.hexdigest()
 
 

@@ -115,7 +115,7 @@ class FlexibleModel(RobotModel):
     def fingerprint(self) -> str:
         """Hex digest of all numbers and names that the equations depend on."""
         digest = hashlib.sha256(f'{self.rigid.fingerprint} {self.skeleton.fingerprint}'.encode())
-        digest.update(repr(self.joint_names).encode() + self.damping.tobytes())
+        digest.update(repr(self.joint_names).encode() + self.own_numbers)
         for link in self.flexible_links:
             sections = list(link.sections)
             digest.update(f'{link.link} {link.body} {link.mode_counts} {sections}'.encode())

@@ -41,8 +41,7 @@ class RigidModel(RobotModel, Traversal):
         for name, frame in self.frames.items():
             digest.update(f'{name} {frame.body}'.encode())
             digest.update(frame.rotation.tobytes() + frame.translation.tobytes())
-        digest.update(self.gravity.tobytes() + self.damping.tobytes() + self.friction.tobytes())
-        digest.update(self.velocity_limit.tobytes() + self.armature.tobytes())
+        digest.update(self.own_numbers)
         return digest.hexdigest()
 
 

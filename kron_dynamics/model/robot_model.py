@@ -298,6 +298,15 @@ class RobotModel(ABC):
         return tuple(joint.kind for joint in self.independent_joints)
 
     @property
+    def own_numbers(self) -> bytes:
+        """Gravity and the numbers per coordinate that equations read, for the fingerprint.
+
+        Of every kind of model: `dataclasses.replace` changes these, and not those of its parts.
+        """
+        own = (self.gravity, self.damping, self.friction, self.velocity_limit, self.armature)
+        return b''.join(array.tobytes() for array in own)
+
+    @property
     @abstractmethod
     def fingerprint(self) -> str:
         """Hex digest of all numbers and names that the equations depend on."""
