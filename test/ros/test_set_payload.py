@@ -125,9 +125,9 @@ class Loaded:
         return robot.inverse_dynamics(np.array(q), 0.1 * ones, 0.2 * ones)
 
 
-def arm(name, link, start):
+def arm(name, link, start, mass=2.0):
     (path,) = (path for path in example_robots().values() if path.name == name)
-    tool = kd.RigidPayload(2.0, np.array([0.01, 0.0, 0.05]), np.diag([4e-3, 4e-3, 2e-3]))
+    tool = kd.RigidPayload(mass, np.array([0.01, 0.0, 0.05]), np.diag([4e-3, 4e-3, 2e-3]))
     return path, link, tool, start, 10.0, None
 
 
@@ -141,7 +141,10 @@ MACHINES = {
         (6e5, 5e6, 2e7),
     ),
     'ur5': lambda: arm('ur5_robot.urdf', 'tool0', [0.0, -1.2, 1.4, -0.5, 0.4, 0.0]),
-    'panda': lambda: arm('panda.urdf', 'panda_hand', [0.0, -0.4, 0.2, -1.8, 0.3, 1.6, 0.2, 0.02]),
+    # With 2 kg its fault action would need states less than 20 ms apart.
+    'panda': lambda: arm(
+        'panda.urdf', 'panda_hand', [0.0, -0.4, 0.2, -1.8, 0.3, 1.6, 0.2, 0.02], 1.5
+    ),
 }
 
 
