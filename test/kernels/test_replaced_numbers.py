@@ -31,8 +31,6 @@ READERS = {
     'armature': 'mass_matrix',
     'gravity': 'gravity_vector',
 }
-
-
 # Those that a model with closed loops has of its tree.
 OF_TREE = ('armature', 'gravity')
 CASES = [

@@ -21,15 +21,10 @@ import time
 _SERVER = """
 import faulthandler, gc, json, os, select, signal, sys, traceback
 from importlib import import_module
-import diagnostic_msgs.msg, geometry_msgs.msg, lifecycle_msgs.srv, rcl_interfaces.srv
-import rosgraph_msgs.msg, rosidl_generator_py, sensor_msgs.msg, service_msgs.msg, std_msgs.msg
-import std_srvs.srv, trajectory_msgs.msg, kron_dynamics_msgs.msg, kron_dynamics_msgs.srv
-import kron_dynamics.carrying, kron_dynamics.control.assembly, kron_dynamics.loading
-import kron_dynamics.control.tracking_controller, kron_dynamics.simulation.plant
 import kron_dynamics.ros.dynamics_node, kron_dynamics.ros.simulator_node
 # What some of them import late.
 import kron_dynamics.closed_loops, kron_dynamics.flexible, numpy.ma, numpy.random
-import scipy.interpolate, scipy.linalg, type_description_interfaces.msg
+import rosidl_generator_py, scipy.interpolate, scipy.linalg, type_description_interfaces.msg
 
 def run(environment, node, arguments, log):
     os.setpgid(0, 0)
