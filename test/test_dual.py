@@ -15,7 +15,7 @@ from long_runs import some_of
 from kron_dynamics import dynamics, kinematics
 from kron_dynamics.dual import jacobian_of
 from kron_dynamics.elementary import cos, sin, tanh
-from kron_dynamics.kernels.interpreted import interpret
+from kron_dynamics.kernels.interpreted import Interpreted
 from kron_dynamics.kernels.trace import Trace
 from kron_dynamics.model import RobotModel, load_model
 
@@ -29,7 +29,7 @@ def on_floats(function: Callable[..., Any], *arguments: Any) -> Any:
 def on_trace(function: Callable[..., Any], *arguments: Any) -> Any:
     trace = Trace(function, [len(x) for x in arguments])
     outs = [np.empty(shape) for shape in trace.shapes]
-    interpret(trace)(1, [np.asarray(x, dtype=float) for x in arguments], outs)
+    Interpreted(trace)(1, [np.asarray(x, dtype=float) for x in arguments], outs)
     return outs[0] if len(outs) == 1 else tuple(outs)
 
 

@@ -22,7 +22,6 @@ from kron_dynamics.kernels.trace import Trace, operands
 from kron_dynamics.typing import FloatArray
 
 SYMBOL = 'kron_kernel'
-Evaluate = Callable[[int, Sequence[FloatArray], Sequence[FloatArray]], None]
 
 # Largest batch for which Python code per state is faster than NumPy calls per operation; measured.
 _FEW = 20
@@ -51,36 +50,43 @@ _UFUNCS = {
 }
 
 
-def interpret(trace: Trace) -> Evaluate:
-    """Return ``evaluate(count, rows, outs)``, which runs a trace without a compiler.
+class Interpreted:
+    """Runs a trace without a compiler. Every call has its own buffers, so it is thread-safe.
 
-    It reads rows[a], shape (count, sizes[a]), and fills outs[r], (count, elements of result r);
-    all are float64 and C-contiguous. Every call has its own buffers, so it is thread-safe. As in
-    C, no number is an error: NaN is propagated, sin(inf) is NaN, x/0 is an infinity or NaN.
-
-    Raises:
-        KernelBuildError: a constant of the trace is not finite.
+    Attributes:
+        of_state: returns ``function(state, *rows, *outs)``, which evaluates one of the states and
+            raises ValueError or ZeroDivisionError where a sine or quotient has no finite value.
     """
-    for operation, value, _ in trace.nodes:
-        if operation == 'const' and not math.isfinite(value):
-            raise KernelBuildError(f'a constant of the model overflows: {value}')
-    # Made on demand: many callers need only one of the two.
-    scalar = functools.cache(lambda: _scalar_function(trace))
-    batch = functools.cache(lambda: _Batch(trace))
 
-    def evaluate(count: int, rows: Sequence[FloatArray], outs: Sequence[FloatArray]) -> None:
+    def __init__(self, trace: Trace) -> None:
+        """Take over a trace; the code is generated when it is first needed.
+
+        Raises:
+            KernelBuildError: a constant of the trace is not finite.
+        """
+        for operation, value, _ in trace.nodes:
+            if operation == 'const' and not math.isfinite(value):
+                raise KernelBuildError(f'a constant of the model overflows: {value}')
+        # Many callers need only one of the two.
+        self.of_state = functools.cache(lambda: _scalar_function(trace))
+        self._batch = functools.cache(lambda: _Batch(trace))
+
+    def __call__(self, count: int, rows: Sequence[FloatArray], outs: Sequence[FloatArray]) -> None:
+        """Read rows[a], shape (count, sizes[a]), and fill outs[r], (count, elements of result r).
+
+        All are float64 and C-contiguous. As in C, no number is an error: NaN is propagated,
+        sin(inf) is NaN, x/0 is an infinity or NaN.
+        """
         if count > _FEW:
-            batch()(count, rows, outs)
+            self._batch()(count, rows, outs)
             return
-        function = scalar()
+        function = self.of_state()
         for state in range(count):
             try:
                 function(state, *rows, *outs)
             except (ValueError, ZeroDivisionError):  # sin(inf), x/0: NumPy does what C does
                 arrays = [[x.reshape(count, -1)[state] for x in side] for side in (rows, outs)]
-                batch()(1, *arrays)
-
-    return evaluate
+                self._batch()(1, *arrays)
 
 
 def emit_scalar(trace: Trace) -> str:

@@ -65,6 +65,7 @@ class Kernel:
         shapes: Sequence[tuple[int, ...]],
         report: KernelReport,
         evaluate: Evaluate | None = None,
+        of_state: Callable[[], Callable[..., None]] | None = None,
         address: int | None = None,
         result_type: Callable[..., Any] | None = None,
         threads: int = 1,
@@ -79,6 +80,8 @@ class Kernel:
             report: its origin and cost.
             evaluate: fills outs of shape (count, width) from rows of shape (count, length), all
                 C-contiguous; needed without an address.
+            of_state: returns ``function(0, *rows, *outs)``, which does this for one state, and
+                raises an error for arrays or numbers that it cannot use.
             address: address of ``void (ptrdiff_t count, const double *const *in, double *const
                 *out)``, whose library must stay loaded.
             result_type: NamedTuple class of several results; None for a single result.
@@ -105,7 +108,8 @@ class Kernel:
         self.call: Callable[..., Any] = self
         if address is None:
             assert evaluate is not None
-            self.call = _for_plain_arrays(self, evaluate, sizes, self._shapes)
+            if of_state is not None and len(self._shapes) == 1:
+                self.call = _for_plain_arrays(self, of_state, sizes, self._shapes[0])
         else:
             evaluate = _c_function(address, len(sizes), len(self._shapes))
         self._threads = threads
@@ -280,44 +284,36 @@ def _pointer(array: Any) -> int:
 
 def _for_plain_arrays(
     kernel: Kernel,
-    evaluate: Evaluate,
+    of_state: Callable[[], Callable[..., None]],
     sizes: Sequence[int],
-    shapes: Sequence[tuple[int, ...]],
+    shape: tuple[int, ...],
 ) -> Callable[..., Any]:
     """Return a fast path for kernels without machine code: one state, plain arrays, one result.
 
     Other calls are forwarded to the kernel. Results may overlap arguments, because Python code
     reads all arguments before it writes results.
     """
-    if len(shapes) > 1:
-        return kernel
-    singles = tuple((size,) for size in sizes)
-    (shape,) = shapes
+    count, singles = len(sizes), tuple((size,) for size in sizes)
     array_type, plain, empty = np.ndarray, np.dtype(np.float64), np.empty
 
     def call(*values: Any, out: Any = None, **by_name: Any) -> Any:
-        if by_name or len(values) != len(singles):
+        if by_name or len(values) != count:
             return kernel(*values, out=out, **by_name)
-        for value, single in zip(values, singles, strict=True):
-            if (
-                type(value) is not array_type
-                or value.shape != single
-                or value.dtype is not plain
-                or not value.flags.c_contiguous
-            ):
+        # `strict=True` would take as long as one of the comparisons.
+        for value, single in zip(values, singles):  # noqa: B905
+            if type(value) is not array_type or value.shape != single or value.dtype is not plain:
                 return kernel(*values, out=out)
         if out is None:
             result = empty(shape)
-        elif (
-            type(out) is array_type
-            and out.shape == shape
-            and out.dtype is plain
-            and out.flags.carray
-        ):
+        elif type(out) is array_type and out.shape == shape and out.dtype is plain:
             result = out
         else:
             return kernel(*values, out=out)
-        evaluate(1, values, (result,))
+        try:
+            of_state()(0, *values, result)
+        except (BufferError, TypeError, ValueError, ZeroDivisionError):
+            # An array is read-only or not contiguous, or a number is not finite.
+            return kernel(*values, out=out)
         return result
 
     # A partial, unlike a function, accepts the `__reduce_ex__` that makes it picklable.

@@ -164,10 +164,11 @@ def _fetched(
 
 def _interpreted(specification: KernelSpecification, model: RobotModel, threads: int) -> Kernel:
     with IMPORTING:
-        from kron_dynamics.kernels.interpreted import interpret
+        from kron_dynamics.kernels.interpreted import Interpreted
 
     started = time.perf_counter()
     trace = specification.record(model)
+    interpreted = Interpreted(trace)
     report = KernelReport(
         specification.name, trace.operations, 'numpy', time.perf_counter() - started, False
     )
@@ -176,7 +177,8 @@ def _interpreted(specification: KernelSpecification, model: RobotModel, threads:
         specification.lengths(model),
         trace.shapes,
         report,
-        evaluate=interpret(trace),
+        evaluate=interpreted,
+        of_state=interpreted.of_state,
         result_type=specification.result_type,
         threads=threads,
     )

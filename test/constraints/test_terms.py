@@ -34,7 +34,7 @@ from kron_dynamics.constraints import (
 from kron_dynamics.dual import jacobian_of
 from kron_dynamics.dynamics import Wrench, wrench_forces
 from kron_dynamics.elementary import cos, sin
-from kron_dynamics.kernels.interpreted import interpret
+from kron_dynamics.kernels.interpreted import Interpreted
 from kron_dynamics.kernels.trace import Trace
 from kron_dynamics.kinematics import forward_kinematics, jacobian
 from kron_dynamics.model import load_model
@@ -253,7 +253,7 @@ def test_symbols_and_traced_scalars_give_the_same(kind: str, assert_close: Any) 
     else:
         trace = Trace(lambda a, b: tuple(system.geometry_function(model, a, b)), [3, 3])
         outs = [np.zeros((1, part.size)) for part in expected]
-        interpret(trace)(1, [q[None], qd[None]], outs)
+        Interpreted(trace)(1, [q[None], qd[None]], outs)
         found = [out.reshape(part.shape) for out, part in zip(outs, expected, strict=True)]
     for part, own in zip(found, expected, strict=True):
         assert_close(part, own, 1e-12, floor=1e-9)

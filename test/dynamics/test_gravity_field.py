@@ -23,7 +23,7 @@ from kron_dynamics.dynamics import (
     potential_energy,
 )
 from kron_dynamics.dynamics.body_matrices import body_matrices
-from kron_dynamics.kernels.interpreted import interpret
+from kron_dynamics.kernels.interpreted import Interpreted
 from kron_dynamics.kernels.trace import Trace
 from kron_dynamics.model import load_model
 
@@ -131,7 +131,7 @@ def test_traced_scalars_give_the_same(robot_text: Any, assert_close: Any) -> Non
     field = FieldOf(lambda c: np.array([c[0] * c[1], c[2] ** 2, -9.8 / (2 + c[0] ** 2)]))
     trace = Trace(lambda x: field_forces(model, x, field, extended=True), [2])
     out = np.zeros((1, 2))
-    interpret(trace)(1, [q[None]], [out])
+    Interpreted(trace)(1, [q[None]], [out])
     assert_close(out[0], field_forces(model, q, field, extended=True), 1e-12)
 
 

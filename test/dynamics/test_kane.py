@@ -34,7 +34,7 @@ from kron_dynamics.dynamics import (
     mass_matrix_derivative,
     wrench_forces,
 )
-from kron_dynamics.kernels.interpreted import interpret
+from kron_dynamics.kernels.interpreted import Interpreted
 from kron_dynamics.kernels.trace import Trace
 from kron_dynamics.kinematics import jacobian, relative_jacobian
 from kron_dynamics.kronecker import contract_last, skew
@@ -228,7 +228,7 @@ def test_symbols_and_traced_scalars_give_the_same(robot_text: Any, assert_close:
     closed = kane_terms(model, symbols[:2], symbols[2:])
     trace = Trace(lambda q, qd: tuple(kane_terms(model, q, qd)), [2, 2])
     traced = [np.zeros((1, own.size)) for own in expected]
-    interpret(trace)(1, [values[None, :2], values[None, 2:]], traced)
+    Interpreted(trace)(1, [values[None, :2], values[None, 2:]], traced)
     for own, form, recorded in zip(expected, closed, traced, strict=True):
         numbers = [float(sympy.sympify(x).subs(at)) for x in np.asarray(form).flat]
         assert_close(np.reshape(numbers, own.shape), own, 1e-12)

@@ -20,7 +20,7 @@ from guarding import Finding, guarded
 
 import kron_dynamics as kd
 from kron_dynamics import dynamics
-from kron_dynamics.kernels.interpreted import interpret
+from kron_dynamics.kernels.interpreted import Interpreted
 from kron_dynamics.kernels.trace import Trace
 from kron_dynamics.model import RobotModel
 
@@ -72,7 +72,7 @@ class UrdfCase:
             def equation(*values: Any) -> Any:
                 return dynamics.inverse_dynamics(robot.model, *values)
 
-            evaluate, _ = guarded(lambda: interpret(Trace(equation, [robot.n] * 3)), 60.0)
+            evaluate, _ = guarded(lambda: Interpreted(Trace(equation, [robot.n] * 3)), 60.0)
             made = np.empty((1, robot.n))
             evaluate(1, [row[None] for row in state], [made])
             close('interpreted kernel', made[0], tau, scale)

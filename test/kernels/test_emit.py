@@ -15,7 +15,7 @@ from kron_dynamics import dynamics
 from kron_dynamics.elementary import cos, sin
 from kron_dynamics.kernels import emit
 from kron_dynamics.kernels.emit import cost, emit_c, emit_lanes, has_lanes, providers
-from kron_dynamics.kernels.interpreted import emit_batch, emit_scalar, interpret
+from kron_dynamics.kernels.interpreted import Interpreted, emit_batch, emit_scalar
 from kron_dynamics.kernels.prelude import prelude
 from kron_dynamics.kernels.trace import Graph, Trace
 from kron_dynamics.model import RobotModel, load_model
@@ -103,7 +103,7 @@ def test_constants_arrive_with_every_digit(emitted: Any) -> None:
     trace = Trace(lambda x: CONSTANTS, [1])
     for count in (1, 40):
         rows, out = np.zeros((count, 1)), np.zeros((count, len(CONSTANTS)))
-        interpret(trace)(count, [rows], [out])
+        Interpreted(trace)(count, [rows], [out])
         units = emitted([trace]), emitted([trace], lanes=True)
         for result in (out, *(array for unit in units for array in unit(0, rows))):
             np.testing.assert_array_equal(result, np.tile(CONSTANTS, (count, 1)))
@@ -123,7 +123,7 @@ def test_compiled_and_interpreted_code_agree(
     x, y = rng.uniform(-3, 3, (2, 43, 2))
     trace = Trace(function, [2, 2])
     outs = [np.zeros((43, len(numbers))) for numbers in trace.outputs]
-    interpret(trace)(43, [x, y], outs)
+    Interpreted(trace)(43, [x, y], outs)
     each = [function(*rows) for rows in zip(x, y, strict=True)]
     each = each if isinstance(each[0], tuple) else [(one,) for one in each]
     for lanes in (False, True):

@@ -21,7 +21,7 @@ from same_bits import assert_same_bits
 from kron_dynamics import dynamics
 from kron_dynamics.elementary import cos, sin
 from kron_dynamics.exceptions import KernelBuildError
-from kron_dynamics.kernels.interpreted import emit_batch, emit_scalar, interpret
+from kron_dynamics.kernels.interpreted import Interpreted, emit_batch, emit_scalar
 from kron_dynamics.kernels.trace import Trace
 from kron_dynamics.model import RobotModel, load_model
 
@@ -57,7 +57,7 @@ def node_by_node(trace: Trace, rows: list[np.ndarray]) -> list[np.ndarray]:
 
 def interpreted(trace: Trace, rows: list[np.ndarray]) -> list[np.ndarray]:
     outs = [np.full((len(rows[0]), len(numbers)), 777.0) for numbers in trace.outputs]
-    interpret(trace)(len(rows[0]), rows, outs)
+    Interpreted(trace)(len(rows[0]), rows, outs)
     return outs
 
 
@@ -164,7 +164,7 @@ def test_results_may_have_any_shape_of_the_right_length(rng: np.random.Generator
     for count in (1, FEW, MANY):
         rows, out = rng.uniform(1, 2, (count, 3)), np.empty((count, 3, 3))
         rows[0, 0] = 0.0  # this state is evaluated a second time
-        interpret(trace)(count, [rows], [out])
+        Interpreted(trace)(count, [rows], [out])
         expected = node_by_node(trace, [rows])[0].reshape(count, 3, 3)
         np.testing.assert_allclose(out, expected, rtol=1e-14)
 
@@ -200,7 +200,7 @@ def test_equations_of_an_arm(panda: RobotModel, rng: np.random.Generator) -> Non
 def test_a_batch_needs_little_more_memory_than_its_result(panda: RobotModel) -> None:
     trace = Trace(lambda q: dynamics.velocity_free_coriolis_matrix(panda, q), [panda.n])
     rows, out = [np.zeros((20_000, panda.n))], np.empty((20_000, len(trace.outputs[0])))
-    evaluate = interpret(trace)
+    evaluate = Interpreted(trace)
     tracemalloc.start()
     try:
         evaluate(len(out), rows, [out])
@@ -212,7 +212,7 @@ def test_a_batch_needs_little_more_memory_than_its_result(panda: RobotModel) -> 
 
 def test_threads_share_a_kernel(rng: np.random.Generator) -> None:
     trace = Trace(sample, [3, 2])
-    evaluate = interpret(trace)
+    evaluate = Interpreted(trace)
 
     def agrees(count: int) -> bool:
         rows = [np.full((count, 3), count / 7e3), np.full((count, 2), 0.5 - count / 9e3)]
@@ -243,4 +243,4 @@ def test_shared_operations_run_once() -> None:
 
 def test_overflowing_constants_are_refused() -> None:
     with pytest.raises(KernelBuildError, match='overflow'):
-        interpret(Trace(lambda x: x * math.inf, [1]))
+        Interpreted(Trace(lambda x: x * math.inf, [1]))

@@ -47,7 +47,7 @@ import kron_dynamics as kd
 from kron_dynamics.kernels import specification as module
 from kron_dynamics.kernels.compiled import compiled_methods
 from kron_dynamics.kernels.emit import emit_c
-from kron_dynamics.kernels.interpreted import interpret
+from kron_dynamics.kernels.interpreted import Interpreted
 from kron_dynamics.kernels.loops.trace import LoopTrace
 from kron_dynamics.kernels.trace import Graph
 
@@ -68,7 +68,7 @@ for robot, few, names in (
             specification = method.specification(instance)
             trace = specification.record_for_compiler(robot.model, Graph())
             emit_c([trace])
-            interpret(specification.record(robot.model))
+            Interpreted(specification.record(robot.model))
             loops += isinstance(trace, LoopTrace)
             made.add(name)
 sys.settrace(None)

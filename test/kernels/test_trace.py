@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from kron_dynamics.elementary import cos, sin
 from kron_dynamics.exceptions import KernelBuildError
 from kron_dynamics.kernels.emit import emit_c
-from kron_dynamics.kernels.interpreted import interpret
+from kron_dynamics.kernels.interpreted import Interpreted
 from kron_dynamics.kernels.trace import Graph, Trace, operands
 
 OPERATIONS: dict[str, Callable[..., Any]] = {
@@ -276,7 +276,7 @@ def test_overflowing_constants_are_refused() -> None:
     with pytest.raises(KernelBuildError, match='overflow'):
         emit_c([trace])
     with pytest.raises(KernelBuildError, match='overflow'):
-        interpret(trace)
+        Interpreted(trace)
 
 
 def test_a_tuple_means_several_results() -> None:

@@ -135,12 +135,27 @@ def interpreted(name: str) -> Any:
     return evaluate
 
 
+def of_state(name: str) -> Any:
+    """Return how one state of the same kernel is evaluated, as generated Python code does it."""
+    count = len(KERNELS[name].arguments)
+
+    def function(state: int, *arrays: Any) -> None:
+        for array in arrays:
+            memoryview(array).cast('B')  # raises TypeError unless it is contiguous
+        interpreted(name)(1, arrays[:count], arrays[count:])
+
+    return function
+
+
 def make(name: str, source: str = 'c', **options: Any) -> Kernel:
     """Return a kernel of `KERNELS`, as machine code ('c') or Python code ('numpy')."""
     described = KERNELS[name]
     report = KernelReport(name, 6, source, 0.0, False)
     way: dict[str, Any]
-    way = {'address': address(name)} if source == 'c' else {'evaluate': interpreted(name)}
+    if source == 'c':
+        way = {'address': address(name)}
+    else:
+        way = {'evaluate': interpreted(name), 'of_state': lambda: of_state(name)}
     return Kernel(
         name,
         described.arguments,
