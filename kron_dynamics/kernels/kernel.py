@@ -80,8 +80,7 @@ class Kernel:
             report: its origin and cost.
             evaluate: fills outs of shape (count, width) from rows of shape (count, length), all
                 C-contiguous; needed without an address.
-            of_state: returns ``function(0, *rows, *outs)``, which does this for one state, and
-                raises an error for arrays or numbers that it cannot use.
+            of_state: returns ``function(0, *rows, *outs)`` for one state; it may raise an error.
             address: address of ``void (ptrdiff_t count, const double *const *in, double *const
                 *out)``, whose library must stay loaded.
             result_type: NamedTuple class of several results; None for a single result.
@@ -103,16 +102,14 @@ class Kernel:
         self._labels = tuple(f'{argument} of {self._shown}' for argument, _ in self._arguments)
         self._shapes = tuple(tuple(shape) for shape in shapes)
         self._result_type = result_type
-        threads = thread_count(threads)
+        self._threads = threads = thread_count(threads)
         sizes = tuple(size for _, size in self._arguments)
         self.call: Callable[..., Any] = self
-        if address is None:
-            assert evaluate is not None
-            if of_state is not None and len(self._shapes) == 1:
-                self.call = _for_plain_arrays(self, of_state, sizes, self._shapes[0])
-        else:
+        if address is not None:
             evaluate = _c_function(address, len(sizes), len(self._shapes))
-        self._threads = threads
+        elif of_state is not None and len(self._shapes) == 1:
+            self.call = _for_plain_arrays(self, of_state, sizes, self._shapes[0])
+        assert evaluate is not None
         self._lanes = lanes
         self._evaluate = self._evaluate_batch = in_threads(evaluate, threads)
         if address is not None and (call := call_type()) is not None:
