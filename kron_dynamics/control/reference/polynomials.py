@@ -88,6 +88,14 @@ def shifted(pieces: FloatArray, by: FloatArray) -> FloatArray:
     return moved
 
 
+def powers_of(sizes: FloatArray, order: int) -> FloatArray:
+    """Return the powers 0 to order - 1 of durations, shape (order, p), from their shape (p,)."""
+    powers = np.ones((order, len(sizes)))
+    for k in range(1, order):  # several times as fast as `**`
+        np.multiply(powers[k - 1], sizes, out=powers[k])
+    return powers
+
+
 def highest(
     pieces: FloatArray, begins: FloatArray, sizes: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
@@ -98,12 +106,32 @@ def highest(
         begins: start times of the pieces, shape (p,), s.
         sizes: durations of the pieces, shape (p,), s.
     """
-    found = [
-        _highest(pieces[:, chunk], begins[chunk], sizes[chunk]) for chunk in chunks(len(begins))
-    ]
-    values, times = (np.array(rows) for rows in zip(*found, strict=True))
-    first = values.argmax(axis=0), np.arange(pieces.shape[2])
-    return values[first], times[first]
+    return _of_signs(pieces, begins, sizes, (1.0,))[0]
+
+
+def lowest_and_highest(
+    pieces: FloatArray, begins: FloatArray, sizes: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return the smallest value of each joint and its time, and the largest; see `highest`."""
+    (lowest, lowest_time), top = _of_signs(pieces, begins, sizes, (-1.0, 1.0))
+    return -lowest, lowest_time, *top
+
+
+def _of_signs(
+    pieces: FloatArray, begins: FloatArray, sizes: FloatArray, signs: tuple[float, ...]
+) -> list[tuple[FloatArray, FloatArray]]:
+    """`highest` of the pieces times each sign."""
+    found = []
+    for chunk in chunks(len(begins)):
+        controls = control_points(pieces[:, chunk], sizes[chunk])
+        found.append([_highest(sign * controls, begins[chunk], sizes[chunk]) for sign in signs])
+    joints = np.arange(pieces.shape[2])
+    results = []
+    for rows in zip(*found, strict=True):
+        values, times = (np.array(each) for each in zip(*rows, strict=True))
+        first = values.argmax(axis=0), joints
+        results.append((values[first], times[first]))
+    return results
 
 
 def control_points(pieces: FloatArray, sizes: FloatArray) -> FloatArray:
@@ -112,24 +140,24 @@ def control_points(pieces: FloatArray, sizes: FloatArray) -> FloatArray:
     The smallest and the largest control point of a piece are bounds of it.
     """
     order = len(pieces)
-    scaled = pieces * sizes[:, np.newaxis] ** np.arange(order)[:, np.newaxis, np.newaxis]
+    scaled = pieces * powers_of(sizes, order)[..., np.newaxis]
     return np.tensordot(_to_bernstein(order - 1), scaled, axes=1)
 
 
 def _highest(
-    pieces: FloatArray, begins: FloatArray, sizes: FloatArray
+    controls: FloatArray, begins: FloatArray, sizes: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """`highest` of one chunk of pieces, by branch and bound.
+    """`highest` of a chunk of pieces, given by their control points, by branch and bound.
 
     The control points in Bernstein form bound a piece. Pieces whose bound exceeds the largest
     value found so far are bisected until none is left.
     """
-    controls = control_points(pieces, sizes)
     ends = np.concatenate((controls[0], controls[-1]))  # (2 p, n)
     where = ends.argmax(axis=0)
     best = ends[where, np.arange(ends.shape[1])]
     times = np.concatenate((begins, begins + sizes))[where]
-    gap = _GAP * np.abs(controls).max(axis=(0, 1))
+    # One axis after the other is several times as fast as two at once.
+    gap = _GAP * np.abs(controls).max(axis=0).max(axis=0)
     piece, joint = np.nonzero(controls.max(axis=0) > best + gap)
     points = controls[:, piece, joint]  # (order, m)
     begin, size = begins[piece], sizes[piece]

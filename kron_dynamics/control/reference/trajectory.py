@@ -14,7 +14,8 @@ import numpy as np
 from kron_dynamics.control.reference.polynomials import (
     chunks,
     derivative_of,
-    highest,
+    lowest_and_highest,
+    powers_of,
     quintic_pieces,
     shifted,
 )
@@ -280,11 +281,19 @@ class Trajectory:
             samples_per_piece: number of samples on each piece.
             pieces: range of pieces.
         """
-        begins = self._knots[:-1, np.newaxis][pieces]
-        s = np.diff(self._knots)[pieces, np.newaxis] * np.linspace(0.0, 1.0, samples_per_piece)
-        powers = s[..., np.newaxis] ** np.arange(self._table.shape[1])
-        states = (powers @ self._table[1:-1][pieces]).reshape(s.size, 3, len(self.joint_names))
-        return (begins + s).ravel(), states[:, 0], states[:, 1], states[:, 2]
+        begins, sizes = self._knots[:-1][pieces], np.diff(self._knots)[pieces]
+        order, n = self._table.shape[1], len(self.joint_names)
+        shares = np.linspace(0.0, 1.0, samples_per_piece)
+        # In units of its duration every piece has the same powers: one product of matrices.
+        scaled = (
+            self._table[1:-1][pieces].swapaxes(0, 1) * powers_of(sizes, order)[..., np.newaxis]
+        )
+        rows = np.tensordot(powers_of(shares, order).T, scaled, axes=1)  # (samples, pieces, 3 n)
+        times = begins[:, np.newaxis] + sizes[:, np.newaxis] * shares
+        q, qd, qdd = (
+            rows[..., k * n : (k + 1) * n].swapaxes(0, 1).reshape(times.size, n) for k in range(3)
+        )
+        return times.ravel(), q, qd, qdd
 
     def extrema(self, derivative: Literal[0, 1] = 0) -> Extrema:
         """Return the extrema of the positions (0) or velocities (1), exact except for rounding."""
@@ -293,9 +302,7 @@ class Trajectory:
             pieces = derivative_of(pieces)
         if not len(pieces):  # the velocity of a hold
             pieces = np.zeros((1, *self._pieces.shape[1:]))
-        begins, sizes = self._knots[:-1], np.diff(self._knots)
-        lowest, lowest_time = highest(-pieces, begins, sizes)
-        return Extrema(-lowest, lowest_time, *highest(pieces, begins, sizes))
+        return Extrema(*lowest_and_highest(pieces, self._knots[:-1], np.diff(self._knots)))
 
 
 def _table_of(coefficients: FloatArray, first: FloatArray, last: FloatArray) -> FloatArray:
