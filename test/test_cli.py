@@ -4,17 +4,19 @@
 
 from __future__ import annotations
 
+import argparse
 import builtins
 import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import kron_dynamics as kd
-from kron_dynamics.cli import info, main
+from kron_dynamics.cli import demo, info, main
 
 STACKER = Path(__file__).parents[1] / 'urdf' / 'stacker_reclaimer.urdf'
 
@@ -172,6 +174,20 @@ def test_demo_without_ros_says_what_is_missing(capsys, monkeypatch):
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith('kron_dynamics: error: the demo needs ROS 2 for Python')
     assert 'rclpy' in line
+
+
+def test_an_interrupt_during_the_demos_imports_is_no_missing_module(monkeypatch):
+    """Extension modules turn what is raised while they are initialized into an ImportError."""
+
+    def interrupted(_):
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt as error:
+            raise ImportError('initialization failed') from error
+
+    monkeypatch.setattr(demo, 'importlib', SimpleNamespace(import_module=interrupted))
+    with pytest.raises(KeyboardInterrupt):
+        demo.run(argparse.Namespace(demo_arguments=[]))
 
 
 def test_demo_gets_its_own_options(monkeypatch):

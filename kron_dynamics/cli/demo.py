@@ -20,10 +20,13 @@ def run(arguments: argparse.Namespace) -> int:
 
     Raises:
         KronDynamicsError: ROS 2 for Python is missing.
+        KeyboardInterrupt: SIGINT came while it was imported.
     """
     try:
         demo = importlib.import_module('kron_dynamics.ros.demo.demonstration')
     except ImportError as error:
+        if _is_interrupt(error):
+            raise KeyboardInterrupt from error
         if (error.name or '').split('.')[0] == 'kron_dynamics':
             raise
         raise KronDynamicsError(
@@ -32,3 +35,12 @@ def run(arguments: argparse.Namespace) -> int:
         ) from error
     code: int = demo.main(list(arguments.demo_arguments))
     return code
+
+
+def _is_interrupt(error: BaseException | None) -> bool:
+    """Whether an error is due to SIGINT, which extension modules turn into an ImportError."""
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        error = error.__cause__ or error.__context__
+    return False

@@ -126,11 +126,15 @@ def scenarios() -> dict[str, Scenario]:
     """Return the scenarios by name, in their order."""
     stacker, on_cylinder = stacker_reclaimer(), _stacker_on_a_cylinder()
     bends = {'flexible_description_file': str(resource_path(*_FLEXIBLE))}
-    laws = ('computed_torque', 'pd')
+    # The lead of the configuration is one of computed torque.
+    laws = {'computed_torque': {}, 'pd': {'effort_lead': '0.0'}}
     shapings = {'unshaped': 'none', 'shaped': SHAPING}
     return {
         'tracking': Scenario(
-            tuple(Setting(law, stacker, controller={'control_law': law}) for law in laws),
+            tuple(
+                Setting(law, stacker, controller={'control_law': law} | lead)
+                for law, lead in laws.items()
+            ),
             bench_reclaiming,
             _tracking,
         ),

@@ -54,11 +54,18 @@ def _start(name: str) -> int:
 def _end_threads(code: int) -> None:
     """Give threads some time to end, then end the process: Python would wait for them."""
     end = time.monotonic() + _PATIENCE
-    for thread in threading.enumerate():
-        if thread.daemon or thread is threading.current_thread():
-            continue
-        thread.join(max(end - time.monotonic(), 0.0))
-        if thread.is_alive():
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(code)
+    threads = [each for each in threading.enumerate() if not each.daemon]
+    threads.remove(threading.current_thread())
+    if not all([_has_ended(each, end) for each in threads]):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def _has_ended(thread: threading.Thread, latest: float) -> bool:
+    """Wait for a thread until a time of the monotonic clock, and return whether it has ended."""
+    try:
+        thread.join(max(latest - time.monotonic(), 0.0))
+    except RuntimeError:  # a signal came during its start: it may still begin, or never
+        return False
+    return not thread.is_alive()

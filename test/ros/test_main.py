@@ -181,3 +181,36 @@ def test_the_end_does_not_wait_for_what_services_have_still_to_compute(seconds, 
     assert (ended.returncode, ended.stdout) == (1, done), ended.stderr
     (line,) = ended.stderr.splitlines()
     assert line.endswith('enough')
+
+
+HALF_STARTED = """
+import sys, threading, types
+from kron_dynamics.ros import start
+
+def interrupted(*_):
+    raise KeyboardInterrupt
+
+def main():
+    begin, threading._start_new_thread = threading._start_new_thread, interrupted
+    try:
+        threading.Thread(target=print).start()
+    except KeyboardInterrupt:
+        pass
+    threading._start_new_thread = begin
+    threading.Thread(target=print, args=('done',)).start()
+    return 3
+
+sys.modules['kron_dynamics.ros.asked'] = types.SimpleNamespace(main=main)
+sys.exit(start._start('asked'))
+"""
+
+
+def test_a_thread_whose_start_was_interrupted_ends_with_the_process():
+    ended = subprocess.run(
+        [sys.executable, '-c', HALF_STARTED],
+        capture_output=True,
+        text=True,
+        timeout=20,
+        check=False,
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (3, 'done\n', '')
