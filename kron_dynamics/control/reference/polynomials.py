@@ -112,7 +112,10 @@ def highest(
 def lowest_and_highest(
     pieces: FloatArray, begins: FloatArray, sizes: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Return the smallest value of each joint and its time, and the largest; see `highest`."""
+    """Return each joint's smallest value, its time, the largest and its time, shape (n,) each.
+
+    Arguments as for `highest`.
+    """
     (lowest, lowest_time), top = _of_signs(pieces, begins, sizes, (-1.0, 1.0))
     return -lowest, lowest_time, *top
 
