@@ -56,7 +56,8 @@ def _end_threads(code: int) -> None:
     end = time.monotonic() + _PATIENCE
     threads = [each for each in threading.enumerate() if not each.daemon]
     threads.remove(threading.current_thread())
-    if not all([_has_ended(each, end) for each in threads]):
+    ended = [_has_ended(each, end) for each in threads]
+    if not all(ended):
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)

@@ -15,7 +15,7 @@ from kron_dynamics.control.reference.path_terms import (
     VELOCITY,
     Limits,
 )
-from kron_dynamics.control.reference.polynomials import States, quintic_pieces
+from kron_dynamics.control.reference.polynomials import States, powers_of, quintic_pieces
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
@@ -86,7 +86,7 @@ class MotionSamples:
         sizes = np.diff(times)
         begin, end = (tuple(state[at] for state in states) for at in (slice(-1), slice(1, None)))
         pieces = quintic_pieces(sizes, begin, end)  # type: ignore[arg-type]
-        pieces *= sizes[:, np.newaxis] ** np.arange(6)[:, np.newaxis, np.newaxis]
+        pieces *= powers_of(sizes, 6)[..., np.newaxis]
         grid = (_PLACES, sizes.size, robot.n)
         flat = pieces.reshape(6, -1)
         q, values, standing = _STATES[0] @ flat, np.empty((4, *grid)), np.empty((2, *grid))

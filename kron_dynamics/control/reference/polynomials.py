@@ -80,7 +80,7 @@ def derivative_of(pieces: FloatArray) -> FloatArray:
 def shifted(pieces: FloatArray, by: FloatArray) -> FloatArray:
     """Return the coefficients of pieces whose starts are moved later by times (p,), s."""
     order = len(pieces)
-    powers = by[:, np.newaxis] ** np.arange(order)[:, np.newaxis, np.newaxis]
+    powers = powers_of(by, order)[..., np.newaxis]
     moved = np.zeros_like(pieces)
     for k in range(order):
         for j in range(k, order):
@@ -88,11 +88,11 @@ def shifted(pieces: FloatArray, by: FloatArray) -> FloatArray:
     return moved
 
 
-def powers_of(sizes: FloatArray, order: int) -> FloatArray:
-    """Return the powers 0 to order - 1 of durations, shape (order, p), from their shape (p,)."""
-    powers = np.ones((order, len(sizes)))
+def powers_of(bases: FloatArray, order: int) -> FloatArray:
+    """Return the powers 0 to order - 1 of p numbers, shape (order, p)."""
+    powers = np.ones((order, len(bases)))
     for k in range(1, order):  # several times as fast as `**`
-        np.multiply(powers[k - 1], sizes, out=powers[k])
+        np.multiply(powers[k - 1], bases, out=powers[k])
     return powers
 
 
@@ -127,7 +127,8 @@ def _of_signs(
     found = []
     for chunk in chunks(len(begins)):
         controls = control_points(pieces[:, chunk], sizes[chunk])
-        found.append([_highest(sign * controls, begins[chunk], sizes[chunk]) for sign in signs])
+        both = [controls if sign > 0.0 else -controls for sign in signs]
+        found.append([_highest(each, begins[chunk], sizes[chunk]) for each in both])
     joints = np.arange(pieces.shape[2])
     results = []
     for rows in zip(*found, strict=True):

@@ -264,7 +264,7 @@ class Trajectory:
         piece = np.searchsorted(breaks, times, side='right')
         inside = (piece > 0) & (piece < breaks.size)
         since = np.where(inside, times - breaks[np.maximum(piece, 1) - 1], 0.0)
-        powers = since[:, np.newaxis] ** np.arange(self._table.shape[1])
+        powers = powers_of(since, self._table.shape[1]).T
         states = np.einsum('ko,kon->kn', powers, self._table[piece])
         n = len(self.joint_names)
         return states[:, :n], states[:, n : 2 * n], states[:, 2 * n :]
