@@ -9,11 +9,19 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import kron_dynamics as kd
+
+try:
+    import rclpy
+    from rclpy.task import Future
+    from std_srvs.srv import Trigger
+except ImportError:
+    pass  # then nothing of this folder is collected
 
 pytestmark = pytest.mark.ros
 
@@ -23,20 +31,20 @@ STACKER = ROOT / 'urdf' / 'stacker_reclaimer.urdf'
 LARGEST = 500_000
 
 
-def test_the_program_of_a_planner_runs(start, kernel_cache):
+def program():
+    """Text of the page's program."""
+    return '\n'.join(re.findall(r'^```python\n(.*?)^```', PAGE, re.MULTILINE | re.DOTALL))
+
+
+def test_the_program_of_a_planner_runs(start, connect, kernel_cache):
     """As a process of its own beside the node, in one namespace."""
-    start('dynamics_node', 'planning', robot_description_file=str(STACKER), autostart=True)
-    program = '\n'.join(re.findall(r'^```python\n(.*?)^```', PAGE, re.MULTILINE | re.DOTALL))
-    program += '\nprint(trajectory.points[20].effort.tolist(), tip[20].tolist())\n'
-    # A node that is still being configured says so; the program on the page takes it at its word.
-    program = program.replace(
-        '    if not answer.success:',
-        "    if answer.message == 'the node is not configured':\n"
-        '        return ask(kind, name, **fields)\n'
-        '    if not answer.success:',
+    process = start(
+        'dynamics_node', 'planning', robot_description_file=str(STACKER), autostart=True
     )
+    connect('planning').wait_for(lambda: 'kernels' in process.output, 'configured node')
+    printing = '\nprint(trajectory.points[20].effort.tolist(), tip[20].tolist())\n'
     done = subprocess.run(
-        [sys.executable, '-c', program, '--ros-args', '-r', '__ns:=/planning'],
+        [sys.executable, '-c', program() + printing, '--ros-args', '-r', '__ns:=/planning'],
         capture_output=True,
         text=True,
         timeout=240.0,
@@ -57,6 +65,48 @@ def test_the_program_of_a_planner_runs(start, kernel_cache):
     np.testing.assert_allclose(
         effort, expected[[2, 1, 0]], rtol=1e-3, atol=1e-3 * abs(expected[2])
     )
+
+
+class ForgetfulNode:
+    """A node whose first responses are lost."""
+
+    def __init__(self, lost):
+        self.lost = lost
+        self.requests = []
+
+    def create_client(self, kind, name):
+        return SimpleNamespace(
+            service_name=name, wait_for_service=lambda: None, call_async=self.call_async
+        )
+
+    def call_async(self, request):
+        self.requests.append(request)
+        future = Future()
+        if len(self.requests) > self.lost:
+            future.set_result(Trigger.Response(success=True, message='heard'))
+        return future
+
+
+def asking(node, monkeypatch):
+    """The page's function that asks, with a node that needs no network."""
+    for name in ('init', 'spin_until_future_complete'):
+        monkeypatch.setattr(rclpy, name, lambda *_, **options: None)
+    monkeypatch.setattr(rclpy, 'create_node', lambda name: node)
+    names = {}
+    exec(program().partition('\n\n\ntimes =')[0], names)
+    return names['ask']
+
+
+def test_a_planner_whose_responses_are_lost_asks_again(monkeypatch):
+    node = ForgetfulNode(lost=2)
+    answer = asking(node, monkeypatch)(Trigger, 'clear_faults')
+    assert answer.message == 'heard' and node.requests == 3 * [Trigger.Request()]
+
+
+def test_a_planner_that_nobody_answers_says_so(monkeypatch):
+    ask = asking(ForgetfulNode(lost=1000), monkeypatch)
+    with pytest.raises(TimeoutError, match='dynamics_node/clear_faults does not answer'):
+        ask(Trigger, 'clear_faults')
 
 
 def test_the_table_of_batch_sizes_is_that_of_the_layouts():
