@@ -62,13 +62,8 @@ position = start + np.outer(10 * s**3 - 15 * s**4 + 6 * s**5, distance)
 request = AnnotateTrajectory.Request(joint_names=JOINTS, include_friction=True)
 request.time_from_start = times.astype(float).tolist()
 request.position = position.ravel().tolist()
-for _ in range(5):  # the response to a client that the node does not know yet is lost
-    future = client.call_async(request)
-    rclpy.spin_until_future_complete(node, future, timeout_sec=20.0)
-    if future.done():
-        break
-else:
-    raise SystemExit(f'{client.service_name} does not answer')
+future = client.call_async(request)
+wait_for(future.done, f'answer of {client.srv_name}')
 answer = future.result()
 if not answer.success or answer.violations:
     raise SystemExit('\n'.join(['not sent:', answer.message, *answer.violations]))

@@ -25,7 +25,7 @@ def call(node: Node, kind: type, name: str, **request: object) -> object:
         if future.done():
             break
     else:
-        raise SystemExit(f'{client.service_name} does not answer')
+        raise SystemExit(f'{client.srv_name} does not answer')
     answer = future.result()
     if not answer.success:
         raise SystemExit(f'{name}: {answer.message}')

@@ -76,7 +76,7 @@ class ForgetfulNode:
 
     def create_client(self, kind, name):
         return SimpleNamespace(
-            service_name=name, wait_for_service=lambda: None, call_async=self.call_async
+            srv_name=name, wait_for_service=lambda: None, call_async=self.call_async
         )
 
     def call_async(self, request):
