@@ -1,6 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Analysis of a whole bag: each run is recomputed with the model of its robot."""
+"""Analysis of a whole bag: each run is recomputed with the model of its robot.
+
+Times of samples: `series/joint_log.py`; residuals of the efforts: `replaying/segment_replay.py`.
+"""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ def add_urdf(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--hold-base',
         action='store_true',
-        help='fix a floating or planar base where it is',
+        help='fix a floating or planar base at its zero position',
     )
     parser.add_argument(
         '--xacro-arg',

@@ -47,7 +47,7 @@ def constraint_reactions(
         system: the constraints.
         model: the robot, with payloads.
         q: coordinates, shape (n,), rad or m.
-        qd: their rates, shape (n,), 1/s.
+        qd: their rates, shape (n,), rad/s or m/s.
         qdd: their second derivatives, shape (n,).
         lam: multipliers, shape (k,), N or N m.
     """

@@ -105,7 +105,7 @@ class ConstraintSystem:
 
         Args:
             q: coordinates, shape (n,), rad or m.
-            qd: their rates, shape (n,), 1/s.
+            qd: their rates, shape (n,), rad/s or m/s.
             t: time, s.
             geometry: faster replacement of the method `geometry`, such as a kernel.
 

@@ -3,7 +3,8 @@
 """Terms of the equations of motion as derivatives of inverse dynamics (dual numbers).
 
 For models without a faster closed form: those with flexible links and those with closed loops.
-The modules with such a model's dynamics register these functions.
+The modules with such a model's dynamics register these functions. Rigid trees: `coriolis.py`,
+`linearization.py`.
 """
 
 from __future__ import annotations

@@ -101,6 +101,6 @@ def coriolis_matrix(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> ScalarArr
     Args:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
-        qd: their rates, shape (n,), 1/s.
+        qd: their rates, shape (n,), rad/s or m/s.
     """
     return contract_last(velocity_free_coriolis_matrix(model, q), number_vector(qd, 'qd', model.n))

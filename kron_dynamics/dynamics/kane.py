@@ -75,7 +75,7 @@ def kane_bodies(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Iterator[Kane
     Args:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
-        qd: their rates, shape (n,), 1/s.
+        qd: their rates, shape (n,), rad/s or m/s.
 
     Raises:
         ModelError: the robot has flexible links or closed loops.
@@ -125,7 +125,7 @@ def kane_terms(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> KaneTerms:
     Args:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
-        qd: their rates, shape (n,), 1/s.
+        qd: their rates, shape (n,), rad/s or m/s.
 
     Raises:
         ModelError: the robot has flexible links or closed loops.
@@ -150,7 +150,7 @@ def kane_coriolis_matrix(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Scal
     Args:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
-        qd: their rates, shape (n,), 1/s.
+        qd: their rates, shape (n,), rad/s or m/s.
     """
     return kane_terms(model, q, qd).C
 
@@ -181,7 +181,7 @@ def kane_energy_terms(
     Args:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
-        qd: their rates, shape (n,), 1/s.
+        qd: their rates, shape (n,), rad/s or m/s.
         qdd: their second derivatives, shape (n,).
 
     Raises:
@@ -216,7 +216,7 @@ def kane_inertia_forces(
     Args:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
-        qd: their rates, shape (n,), 1/s.
+        qd: their rates, shape (n,), rad/s or m/s.
         qdd: their second derivatives, shape (n,).
         B: dqd/du, shape (n, m), with qd = B u + d; None for the robot without constraints.
 

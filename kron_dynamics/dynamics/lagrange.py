@@ -55,7 +55,7 @@ def lagrange_coriolis_matrix(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> 
     Args:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
-        qd: their rates, shape (n,), 1/s.
+        qd: their rates, shape (n,), rad/s or m/s.
     """
     qd = number_vector(qd, 'qd', model.n)
     dM = mass_matrix_derivative(model, q)
@@ -82,7 +82,7 @@ def vec_kinetic_energy(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Any:
     Args:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
-        qd: their rates, shape (n,), 1/s.
+        qd: their rates, shape (n,), rad/s or m/s.
     """
     qd = number_vector(qd, 'qd', model.n)
     return vec(mass_matrix(model, q)) @ kronecker(qd, qd) / 2
@@ -108,7 +108,7 @@ def lagrange_terms(
     Args:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
-        qd: their rates, shape (n,), 1/s.
+        qd: their rates, shape (n,), rad/s or m/s.
         qdd: their second derivatives, shape (n,).
     """
     n = model.n

@@ -39,7 +39,7 @@ def joint_reactions(
     Args:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
-        qd: their rates, shape (n,), 1/s.
+        qd: their rates, shape (n,), rad/s or m/s.
         qdd: their second derivatives, shape (n,).
         wrenches: external wrenches on links, without gravity.
 

@@ -1,6 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Disk cache of compiled kernels: keyed by their sources, verified before they are loaded."""
+"""Disk cache of compiled kernels, verified before they are loaded.
+
+Keys: the fingerprint of the robot, the sources, the compiler and the processor.
+"""
 
 from __future__ import annotations
 

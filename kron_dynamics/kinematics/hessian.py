@@ -86,7 +86,7 @@ def jacobian_dot(model: RobotModel, q: ArrayLike, qd: ArrayLike, link: str) -> S
     Args:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
-        qd: their rates, shape (n,), 1/s.
+        qd: their rates, shape (n,), rad/s or m/s.
         link: name of the link.
 
     Raises:

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Quaternions, vector part first, with both products.  [P] appendices A and B.
 
-Rotations compose as Q(e1 star e2) = Q(e1) Q(e2); ``times`` is the same product with swapped
-factors. Every function takes floats, SymPy expressions and traced scalars alike.
+Robots have none: their bases do not float. Rotations compose as Q(e1 star e2) = Q(e1) Q(e2);
+``times`` is the same product with swapped factors. Every function takes
+floats, SymPy expressions and traced scalars alike.
 """
 
 from __future__ import annotations

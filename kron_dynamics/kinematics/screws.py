@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nominal geometry of a tree: joint screws with all joint positions 0.  [N] 2.2.
 
-A mimic joint has a screw like any other; its position is multiplier times coordinate plus offset.
+Every kind of joint has a screw; the screw joint as a kind is in `model/joint_kinds.py`. A mimic
+joint has one, too; its position is multiplier times coordinate plus offset.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ def body_angular_jacobian_dot(
     Args:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
-        qd: their rates, shape (n,), 1/s.
+        qd: their rates, shape (n,), rad/s or m/s.
         link: name of the link.
 
     Raises:
@@ -67,7 +67,7 @@ def body_angular_velocity_gradient(
     Args:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
-        qd: their rates, shape (n,), 1/s.
+        qd: their rates, shape (n,), rad/s or m/s.
         link: name of the link.
 
     Raises:
@@ -88,7 +88,7 @@ def angular_velocity_gradient(
     Args:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
-        qd: their rates, shape (n,), 1/s.
+        qd: their rates, shape (n,), rad/s or m/s.
         link: name of the link.
 
     Raises:
@@ -109,7 +109,7 @@ def velocity_gradient(
     Args:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
-        qd: their rates, shape (n,), 1/s.
+        qd: their rates, shape (n,), rad/s or m/s.
         link: name of the link.
         point: in the link's frame, shape (3,), m; None for its origin.
 
@@ -131,7 +131,7 @@ def body_velocity_gradient(
     Args:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
-        qd: their rates, shape (n,), 1/s.
+        qd: their rates, shape (n,), rad/s or m/s.
         link: name of the link.
         point: in the link's frame, shape (3,), m; None for its origin.
 

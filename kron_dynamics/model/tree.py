@@ -117,14 +117,14 @@ def settle_kinds(robot: urdf.Robot, root: str, hold_base: bool, findings: Findin
                 findings.refuse(
                     UnsupportedJointError(
                         f'{said}, {expected}: the base of a robot stands still here; '
-                        f'hold_base=True (on the command line --hold-base) holds it where it is'
+                        'hold_base=True (on the command line --hold-base) holds it at its zero position'
                     )
                 )
             else:
                 findings.warn(
                     'joint_held',
                     subject,
-                    f"it is of type '{joint.type}' and is held where it is",
+                    f"it is of type '{joint.type}' and is held at its zero position",
                     'make it fixed if the base does stand still; what a moving base does to the '
                     'robot is not in the equations',
                 )

@@ -32,6 +32,8 @@ class DescriptionSource:
     ) -> None:
         """Load the description if the parameters contain it, else subscribe to the topic.
 
+        A file is read now, and not again: its changes need a new process.
+
         Args:
             node: node whose topic and log are used.
             parameters: parameters of the node.

@@ -43,7 +43,7 @@ DESCRIPTION = read_once(
     Parameter(
         'hold_base',
         False,
-        'Fix a floating or planar root joint where it is, instead of refusing it.',
+        'Fix a floating or planar root joint at its zero position, instead of refusing it.',
     ),
     Parameter(
         'allowed_model_warnings',
