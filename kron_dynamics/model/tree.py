@@ -117,7 +117,8 @@ def settle_kinds(robot: urdf.Robot, root: str, hold_base: bool, findings: Findin
                 findings.refuse(
                     UnsupportedJointError(
                         f'{said}, {expected}: the base of a robot stands still here; '
-                        'hold_base=True (on the command line --hold-base) holds it at its zero position'
+                        'hold_base=True (on the command line --hold-base) holds it at its zero '
+                        'position'
                     )
                 )
             else:
