@@ -3,8 +3,8 @@
 """Quaternions, vector part first, with both products.  [P] appendices A and B.
 
 Robots have none: their bases do not float. Rotations compose as Q(e1 star e2) = Q(e1) Q(e2);
-``times`` is the same product with swapped factors. Every function takes
-floats, SymPy expressions and traced scalars alike.
+``times`` is the same product with swapped factors. Every function takes floats, SymPy
+expressions and traced scalars alike.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import subprocess
 import sys
 import threading
@@ -21,7 +22,10 @@ from pinocchio_oracle import example_robots
 import kron_dynamics as kd
 
 try:
+    import rclpy
+    from forgetful_nodes import ForgetfulNode
     from sensor_msgs.msg import JointState
+    from std_srvs.srv import Trigger
     from trajectory_msgs.msg import JointTrajectory
 except ImportError:
     pass  # then nothing of this folder is collected
@@ -51,6 +55,19 @@ def run(name, *arguments):
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stderr == ''
     return done.stdout
+
+
+@pytest.mark.parametrize('lost', [2, 1000])
+def test_a_call_whose_responses_are_lost_asks_again_and_ends(lost, monkeypatch):
+    monkeypatch.setattr(rclpy, 'spin_until_future_complete', lambda *_, **options: None)
+    call = runpy.run_path(str((ROOT / 'examples' / 'service_calls').with_suffix('.py')))['call']
+    node = ForgetfulNode(lost)
+    if lost == 2:
+        assert call(node, Trigger, 'clear_faults').message == 'heard'
+        assert node.requests == 3 * [Trigger.Request()]
+        return
+    with pytest.raises(SystemExit, match='dynamics_node/clear_faults does not answer'):
+        call(node, Trigger, 'clear_faults')
 
 
 def numbers(text, pattern):

@@ -9,7 +9,6 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,7 +17,7 @@ import kron_dynamics as kd
 
 try:
     import rclpy
-    from rclpy.task import Future
+    from forgetful_nodes import ForgetfulNode
     from std_srvs.srv import Trigger
 except ImportError:
     pass  # then nothing of this folder is collected
@@ -65,26 +64,6 @@ def test_the_program_of_a_planner_runs(start, connect, kernel_cache):
     np.testing.assert_allclose(
         effort, expected[[2, 1, 0]], rtol=1e-3, atol=1e-3 * abs(expected[2])
     )
-
-
-class ForgetfulNode:
-    """A node whose first responses are lost."""
-
-    def __init__(self, lost):
-        self.lost = lost
-        self.requests = []
-
-    def create_client(self, kind, name):
-        return SimpleNamespace(
-            srv_name=name, wait_for_service=lambda: None, call_async=self.call_async
-        )
-
-    def call_async(self, request):
-        self.requests.append(request)
-        future = Future()
-        if len(self.requests) > self.lost:
-            future.set_result(Trigger.Response(success=True, message='heard'))
-        return future
 
 
 def asking(node, monkeypatch):
