@@ -118,8 +118,8 @@ class AccelerationDecoder(BlockDecoder):
             alike = (rows[:, : len(XCDR1)] == rows[0, : len(XCDR1)]).all(axis=1)
             alike &= (rows[:, STAMP.stop : end] == rows[0, STAMP.stop : end]).all(axis=1)
             chosen = rows[alike]
-            stamp, numbers = stamps_of(chosen, STAMP), numbers_of(chosen, at, _NUMBERS)
-            self._keep(index[alike], stamp, frame, numbers)
+            numbers = numbers_of(chosen, at, _NUMBERS).astype(float)
+            self._keep(index[alike], stamps_of(chosen, STAMP), frame, numbers)
             rows, index = rows[~alike], index[~alike]
         for k, row in enumerate(rows):
             self._decode_one(row.tobytes(), index[k : k + 1])

@@ -88,13 +88,11 @@ def stamps_of(rows: ByteArray, where: slice) -> IntArray:
 
 
 def numbers_of(rows: ByteArray, at: int, count: int) -> FloatArray:
-    """Return the little-endian float64 numbers in messages, shape (N, count).
+    """Return a view of the little-endian float64 numbers in messages, shape (N, count).
 
     Args:
         rows: the messages, shape (N, size).
         at: offset of the first number.
         count: how many numbers there are.
     """
-    numbers = np.ascontiguousarray(rows[:, at : at + 8 * count])
-    # Always a copy, also on little-endian machines.
-    return numbers.view('<f8').astype(float).reshape(len(rows), count)
+    return np.asarray(rows[:, at : at + 8 * count].view('<f8'))

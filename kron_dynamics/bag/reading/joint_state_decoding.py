@@ -31,9 +31,10 @@ class _Part(NamedTuple):
 
 
 class _Store(NamedTuple):
-    """Messages of one layout: indices and stamps; positions, velocities and efforts."""
+    """Messages of one layout: indices, stamps, and positions, velocities and efforts."""
 
     places: Spool
+    stamps: Spool
     numbers: Spool
 
 
@@ -70,9 +71,8 @@ class JointStateDecoder(BlockDecoder):
         stamp = np.zeros(self._count, dtype=np.int64)
         tables = []
         for (names, *widths), store in self._stores.items():
-            places, numbers = store.places.table(), store.numbers.table()
-            index = places[:, 0]
-            stamp[index] = places[:, 1]
+            index, numbers = store.places.table()[:, 0], store.numbers.table()
+            stamp[index] = store.stamps.table()[:, 0]
             if np.any(index[1:] < index[:-1]):
                 order = np.argsort(index)
                 index, numbers = index[order], numbers[order]
@@ -129,10 +129,13 @@ class JointStateDecoder(BlockDecoder):
         part = part._replace(values=self._mapping.scaled(names, part.values))
         key = (names, *(values.shape[1] for values in part.values))
         if key not in self._stores:
-            self._stores[key] = _Store(Spool(np.int64, 2), Spool(float, sum(key[1:])))
+            self._stores[key] = _Store(
+                Spool(np.int64, 1), Spool(np.int64, 1), Spool(float, sum(key[1:]))
+            )
         store = self._stores[key]
-        store.places.append(np.column_stack((part.places, part.stamp)))
-        store.numbers.append(np.hstack(part.values))
+        store.places.append(part.places[:, None])
+        store.stamps.append(part.stamp[:, None])
+        store.numbers.append(np.concatenate([values.T for values in part.values]).T)
 
 
 def _alike(rows: ByteArray, layout: JointStateLayout) -> BoolArray:
@@ -141,11 +144,11 @@ def _alike(rows: ByteArray, layout: JointStateLayout) -> BoolArray:
     for where, what in layout.same:
         # Compare 8-byte words, which is faster than bytes, and then the remaining bytes.
         whole = len(what) // 8 * 8
-        words = np.ascontiguousarray(rows[:, where][:, :whole]).view(np.uint64)
-        for column, word in zip(words.T, np.frombuffer(what[:whole], np.uint64), strict=True):
-            alike &= column == word
-        for place, byte in enumerate(what[whole:], start=where.start + whole):
-            alike &= rows[:, place] == byte
+        for part, kind in ((slice(0, whole), np.uint64), (slice(whole, len(what)), np.uint8)):
+            if what[part]:
+                same = rows[:, where][:, part].view(kind) == np.frombuffer(what[part], kind)
+                if not same.all():
+                    alike &= same.all(axis=1)
     return alike
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rosbags.rosbag2 import Reader
 from rosbags.rosbag2.reader import DirectoryReader
@@ -29,11 +29,19 @@ from kron_dynamics.bag.reading.mcap_records import (
     messages_of_chunk,
 )
 from kron_dynamics.bag.reading.sqlite_storage import RowReader, UncountedRowReader
+from kron_dynamics.exceptions import BagError
 
 if TYPE_CHECKING:
     from rosbags.interfaces import Connection
 
 _AHEAD = 2  # chunks that are read ahead
+
+
+class _Located(NamedTuple):
+    """Channels and batches of messages in a chunk, and the error that ended the search."""
+
+    batches: list[tuple[int, Batch]]
+    error: BagError | None
 
 
 class ChunkReader(McapReader):
@@ -86,17 +94,28 @@ class ChunkReader(McapReader):
     def _batches(
         self, chunks: Sequence[ChunkInfo], wanted: Mapping[int, Connection]
     ) -> Iterator[tuple[Connection, int, Any]]:
-        waiting: deque[tuple[ChunkInfo, Future[bytes]]] = deque()
+        waiting: deque[Future[_Located]] = deque()
         with ThreadPoolExecutor(1) as pool:
             # The next chunks are read while one is decoded.
             for chunk in [*chunks, *(_AHEAD * [None])]:
                 if chunk is not None:
-                    waiting.append((chunk, pool.submit(self._content, chunk)))
+                    waiting.append(pool.submit(self._located, chunk, wanted))
                 if waiting and (chunk is None or len(waiting) > _AHEAD):
-                    done, content = waiting.popleft()
-                    limits = done.message_start_time, done.message_end_time
-                    for channel, batch in batches_of_chunk(content.result(), wanted, limits):
+                    located = waiting.popleft().result()
+                    for channel, batch in located.batches:
                         yield wanted[channel], int(batch.times[0]), batch
+                    if located.error is not None:
+                        raise located.error
+
+    def _located(self, chunk: ChunkInfo, wanted: Collection[int]) -> _Located:
+        located = _Located([], None)
+        limits = chunk.message_start_time, chunk.message_end_time
+        try:
+            for found in batches_of_chunk(self._content(chunk), wanted, limits):
+                located.batches.append(found)
+        except BagError as error:
+            return located._replace(error=error)
+        return located
 
     def _content(self, chunk: ChunkInfo) -> bytes:
         assert self.bio is not None

@@ -1,6 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Growing tables: in memory while they are small, else in a memory-mapped temporary file."""
+"""Growing tables: in memory while they are small, else in a memory-mapped temporary file.
+
+Columns are contiguous: most steps of an analysis read one column of a joint state after the other.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +18,15 @@ from kron_dynamics.exceptions import BagError
 
 # Largest size in bytes of the part of a table that is held in memory.
 IN_MEMORY = 16_000_000
+# Rows for which a file has room, relative to those that it holds when room is made: what is not
+# written takes no space on the disk.
+_ROOM = 16
+_PIECE = 16_000_000  # bytes that are moved together
 _maps: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
 
 
 class Spool:
-    """A table of numbers that is written first and then read."""
+    """A table of numbers that is written first, row by row, and then read, mostly by columns."""
 
     def __init__(self, dtype: type[Any], columns: int) -> None:
         """Begin an empty table.
@@ -29,9 +36,10 @@ class Spool:
             columns: number of columns.
         """
         self._dtype, self._columns = np.dtype(dtype), columns
-        self._waiting: list[Any] = []
+        self._waiting: list[Any] = []  # parts of the table, shape (columns, N) each
         self._size, self._rows = 0, 0
         self._file: IO[bytes] | None = None
+        self._written, self._room = 0, 0  # rows in the file, and for which each column has room
 
     def append(self, rows: Any) -> None:
         """Add rows, shape (N, columns).
@@ -39,37 +47,60 @@ class Spool:
         Raises:
             BagError: the temporary file cannot be written.
         """
-        rows = np.ascontiguousarray(rows, dtype=self._dtype)
-        self._waiting.append(rows)
-        self._rows += len(rows)
-        self._size += rows.nbytes
-        if self._size > IN_MEMORY and self._columns:
+        columns = np.ascontiguousarray(np.transpose(rows), dtype=self._dtype)
+        self._waiting.append(columns)
+        self._rows += columns.shape[1]
+        self._size += columns.nbytes
+        if self._size > IN_MEMORY:
             self._write()
 
     def _write(self) -> None:
+        """Write what is waiting behind the rows in the file."""
         try:
             if self._file is None:
                 self._file = tempfile.TemporaryFile(prefix='kron_dynamics')  # noqa: SIM115
-            for rows in self._waiting:
-                self._file.write(rows.data)
+            if self._rows > self._room:
+                self._make_room(self._file, _ROOM * self._rows)
+            for column in range(self._columns):
+                self._file.seek((column * self._room + self._written) * self._dtype.itemsize)
+                self._file.write(np.concatenate([part[column] for part in self._waiting]).data)
             self._file.flush()
         except OSError as error:
             raise BagError(
                 f'a long bag needs a temporary file in {tempfile.gettempdir()}: {error}; set '
                 'TMPDIR to a folder with more room'
             ) from error
-        self._waiting, self._size = [], 0
+        self._waiting, self._size, self._written = [], 0, self._rows
+
+    def _make_room(self, file: IO[bytes], room: int) -> None:
+        """Move the columns in the file apart, each to have room for a number of rows."""
+        size = self._written * self._dtype.itemsize
+        file.truncate(self._columns * room * self._dtype.itemsize)
+        # From the last to the first: no column is moved to where another one is still to be read.
+        for column in range(self._columns - 1, 0, -1):
+            old, new = (column * each * self._dtype.itemsize for each in (self._room, room))
+            for first in range(0, size, _PIECE):
+                file.seek(old + first)
+                piece = file.read(min(_PIECE, size - first))
+                file.seek(new + first)
+                file.write(piece)
+        self._room = room
 
     def table(self) -> Any:
-        """Return the table, shape (N, columns); read-only if it is in a file."""
+        """Return the table, shape (N, columns), contiguous along N.
+
+        It is read-only if it is in a file.
+        """
         if self._file is None:
-            empty = np.empty((0, self._columns), dtype=self._dtype)
-            return np.concatenate([empty, *self._waiting])
-        self._write()
+            empty = np.empty((self._columns, 0), dtype=self._dtype)
+            return np.concatenate([empty, *self._waiting], axis=1).T
+        if self._waiting:
+            self._write()
         mapped = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
         self._file.close()
         _maps.add(mapped)
-        return np.frombuffer(mapped, self._dtype).reshape(self._rows, self._columns)
+        columns = np.frombuffer(mapped, self._dtype).reshape(self._columns, self._room)
+        return columns[:, : self._rows].T
 
 
 def release() -> None:

@@ -8,14 +8,13 @@ blocks of rows; only its sums are stored.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, fields
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
+from kron_dynamics.bag.ahead import computed_ahead
 from kron_dynamics.bag.reading.spool import release
 from kron_dynamics.bag.replaying.effort_delay import MOST_PERIODS
 from kron_dynamics.bag.replaying.filters import JointFilter, choose_filters
@@ -38,8 +37,6 @@ from kron_dynamics.robot import Robot
 LEAST_PERIODS = 0.01
 # Rows that are recomputed together: few enough for the processor's caches.
 BLOCK_ROWS = 8192
-# Blocks that are recomputed in parallel; NumPy and the kernels release Python's GIL.
-_THREADS = 2
 # Blocks after which the memory of file-backed tables is released.
 _BLOCKS_HELD = 32
 
@@ -275,21 +272,16 @@ def _compared(
 
 
 def _blocks(plans: Sequence[SegmentPlan], delay: float, rows: int) -> Iterator[SegmentReplay]:
-    """Yield all rows in blocks; the next blocks are computed while one is used."""
-    waiting: deque[Future[SegmentReplay]] = deque()
-    with ThreadPoolExecutor(_THREADS) as pool:
-        for plan in plans:
-            for first in range(0, plan.count, rows):
-                last = min(first + rows, plan.count)
-                waiting.append(pool.submit(_made, plan, first, last, delay))
-                if len(waiting) > 2 * _THREADS:
-                    yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+    """Return an iterator over all rows in blocks."""
+    return computed_ahead(
+        partial(_made, plan, first, min(first + rows, plan.count), delay)
+        for plan in plans
+        for first in range(0, plan.count, rows)
+    )
 
 
 def _made(plan: SegmentPlan, first: int, last: int, delay: float) -> SegmentReplay:
-    """Return a block; its cached properties are computed in the calling thread, too."""
+    """Return a block; its cached properties are computed in the same thread, too."""
     block = plan.rows(first, last, delay)
     assert len(block.recomputed) == len(block.residual)
     return block

@@ -16,6 +16,7 @@ from joint_messages import messages_of
 from rosbags.rosbag2 import CompressionFormat, CompressionMode, Reader
 from rosbags.rosbag2.storage_mcap import McapReader
 
+from kron_dynamics.bag.reading import mcap_records, mcap_storage
 from kron_dynamics.bag.reading.mcap_records import batches_of_chunk, messages_of_chunk
 from kron_dynamics.bag.reading.mcap_recovery import McapRecovery, is_truncated
 from kron_dynamics.bag.reading.mcap_storage import BagReader
@@ -247,6 +248,24 @@ def test_a_chunk_that_ends_within_a_record_is_told():
             list(messages_of_chunk(content, {0}))
         with pytest.raises(BagError, match='a chunk'):
             list(batches_of_chunk(content, {0}, (0, 1)))
+
+
+def test_messages_before_damage_in_a_chunk_come_before_the_error(long_bag, monkeypatch):
+    def batches():
+        with BagReader(long_bag) as reader:
+            wanted = [c for c in reader.connections if c.topic == '/joint_states']
+            for _, _, batch in reader.batches(wanted):
+                yield len(batch.times)
+
+    whole = list(batches())
+    monkeypatch.setattr(
+        mcap_storage, 'chunk_content', lambda chunk: mcap_records.chunk_content(chunk)[:-5]
+    )
+    found = []
+    with pytest.raises(BagError, match='a chunk has a record of'):
+        found.extend(batches())
+    assert 100 < len(found) < len(whole) / 2
+    assert found == whole[: len(found)]
 
 
 @pytest.mark.parametrize('compression', CompressionFormat)
