@@ -50,7 +50,8 @@ class Moments:
             rows = np.ascontiguousarray(values.T)  # NumPy is faster along rows
             self.total += rows.sum(axis=1)
             self.squares += np.einsum('ij,ij->i', rows, rows)
-            self.peak = np.maximum(self.peak, np.abs(rows, out=rows).max(axis=1))
+            for peak in (rows.max(axis=1), -rows.min(axis=1)):
+                self.peak = np.maximum(self.peak, peak)
 
     def joined(self, other: Moments) -> Moments:
         """Return the moments of these and other values."""

@@ -202,7 +202,8 @@ class SegmentPlan:
             x, xd, xdd = (np.hstack(pair) for pair in zip((q, qd, qdd), modal, strict=True))
         n, still = q.shape[1], np.zeros_like(x)
         gravity = robot.gravity_vector(x)
-        inertia = (robot.inverse_dynamics(x, still, xdd) - gravity)[:, :n]
+        # Contiguous along the rows, as averages are: sums over the rows are then faster.
+        inertia = np.asfortranarray((robot.inverse_dynamics(x, still, xdd) - gravity)[:, :n])
         coriolis, friction = robot.coriolis_vector(x, xd), robot.joint_friction(xd)
         recorded = interpolated_joints(self._efforts, time + effort_delay)
         *others, recorded, speed, sign = self._smoothing.averaged(
