@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import tempfile
 import time
@@ -21,6 +22,7 @@ from benchmarks.robots import ROOT, description
 from benchmarks.rows import Outcome
 from benchmarks.service_answers import check_answer
 from benchmarks.timing import MeasurementError, PythonTask, Spread, in_turns, pinned
+from kron_dynamics.typing import FloatArray
 
 STATES = 1000
 POINTS = 20_000  # points of a reference
@@ -58,8 +60,30 @@ def gap_largest(service: str, robot: str, rounds: int) -> Outcome:
 
 
 def gap_of_references(robot: str, rounds: int) -> Outcome:
-    """The same with references of `POINTS` points, three per second."""
-    return _gaps(None, robot, POINTS, rounds)
+    """p99 of the gaps while references of `POINTS` points come, three per second.
+
+    It is divided by that of a node that answers every state and leaves the references unread: the
+    transport of so many bytes delays the commands of any node on two cores.
+    """
+    _, ours, bare = _gaps_of_references(robot, rounds)
+    return Outcome(Spread.of((ours / bare).tolist()), *map(float, map(np.median, (ours, bare))))
+
+
+def gap_over_silence(robot: str, rounds: int) -> Outcome:
+    """The same, divided by that of the seconds without references."""
+    quiet, ours, _ = _gaps_of_references(robot, rounds)
+    return Outcome(Spread.of((ours / quiet).tolist()), *map(float, map(np.median, (ours, quiet))))
+
+
+@functools.cache
+def _gaps_of_references(robot: str, rounds: int) -> FloatArray:
+    """Return p99 in silence and while references come, and that of the bare node, s, (3, N)."""
+    found = []
+    for _ in range(max(3, min(rounds, 7))):
+        gaps, bare = (_measured(None, robot, POINTS, bare=bare) for bare in (False, True))
+        parts = (gaps.silent, gaps.busy, bare.busy)
+        found.append([gap_not_exceeded(part, 0.99) for part in parts])
+    return np.array(found).T
 
 
 def _asked(service: str, name: str) -> PythonTask:
@@ -99,19 +123,25 @@ def _asked(service: str, name: str) -> PythonTask:
     return PythonTask(service, 'reply = answer()', '[len(reply)]', answer=answer)
 
 
-def _gaps(service: str | None, robot: str, states: int, rounds: int) -> Outcome:
+def _gaps(service: str, robot: str, states: int, rounds: int) -> Outcome:
     ratios, quiet, busy = [], [], []
     for _ in range(max(3, min(rounds, 7))):
         gaps = _measured(service, robot, states)
         quiet.append(gap_not_exceeded(gaps.silent, 0.99))
         busy.append(gap_not_exceeded(gaps.busy, 0.99))
         ratios.append(busy[-1] / quiet[-1])
-    note = f'{states} {"points" if service is None else "states"}'
-    return Outcome(Spread.of(ratios), float(np.median(busy)), float(np.median(quiet)), note)
+    quantiles = float(np.median(busy)), float(np.median(quiet))
+    return Outcome(Spread.of(ratios), *quantiles, f'{states} states')
 
 
-def _measured(service: str | None, robot: str, states: int) -> Gaps:
+def _measured(service: str | None, robot: str, states: int, *, bare: bool = False) -> Gaps:
     """Return the gaps between commands, without and with requests of a planner.
+
+    Args:
+        service: what the planner asks for; None for references.
+        robot: the robot.
+        states: number of states, or points, of a request.
+        bare: whether a node that leaves references unread takes the place of dynamics_node.
 
     Raises:
         MeasurementError: there are no commands, or the planner is not served all the time.
@@ -122,6 +152,7 @@ def _measured(service: str | None, robot: str, states: int) -> Gaps:
     with tempfile.TemporaryDirectory(prefix='kron_dynamics_bench_') as folder:
         parameters = _parameters(Path(folder), robot, joints)
         node = ['-m', 'kron_dynamics.ros.dynamics_node', '--ros-args', '--params-file', parameters]
+        node = [*probe, 'bare', *joints] if bare else node
         machine = [*probe, 'machine', str(RATE), str(_PHASES), *joints]
         planner = [*probe, 'references', str(states), str(_PERIOD), *joints]
         if service is not None:
@@ -136,12 +167,12 @@ def _measured(service: str | None, robot: str, states: int) -> Gaps:
                 raise MeasurementError(f'the planner of {name} has ended early')
             asking.terminate()
             served = {int(line) for line in asking.stdout}
-        if service is None:
+        if service is None and not bare:
             served = seconds_of_accepted(log.read_text(), time.time() - time.monotonic())
     begin, end, *times = map(float, told.split() or (0.0, 0.0))
     if len(times) < _LEAST_COMMANDS:
         raise MeasurementError(f'{len(times)} commands of {robot} beside {name}')
-    if idle := idle_phases(begin, end, served):
+    if not bare and (idle := idle_phases(begin, end, served)):
         raise MeasurementError(f'{name} not served in {len(idle)} of {_PHASES // 2} seconds')
     return gaps_of(begin, end, times)
 

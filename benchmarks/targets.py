@@ -315,9 +315,13 @@ def _services() -> list[Row]:
         what = f'p99 between commands while ~/{service} is asked for {size}, over silence'
         measure = partial(services.gap if key == '1000' else services.gap_largest, service, 'ur5')
         rows.append(Row(f'service/gap-{key}/{service}', 10, what, 'ur5', measure, at_most=2.0))
-    what = f'p99 between commands while references of {services.POINTS} points come, over silence'
-    measure = partial(services.gap_of_references, 'ur5')
-    rows.append(Row('reference/gap', 10, what, 'ur5', measure, at_most=1.25))
+    what = f'p99 between commands while references of {services.POINTS} points come'
+    for key, over, measure, most in (
+        ('gap', 'over a node that leaves them unread', services.gap_of_references, 1.25),
+        ('gap-silence', 'over silence', services.gap_over_silence, None),
+    ):
+        task = partial(measure, 'ur5')
+        rows.append(Row(f'reference/{key}', 10, f'{what}, {over}', 'ur5', task, at_most=most))
     return rows
 
 
