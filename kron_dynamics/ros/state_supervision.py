@@ -157,7 +157,10 @@ class StateSupervision:
         # Of publishers that share the joints, one may always be older than the other.
         self._time = time = max(stamped if clock is None else clock, self._time)
         state = self._assembler.state(now)
-        self._times[state.ages[0] == 0.0] = time
+        if state.is_new:
+            self._times.fill(time)
+        else:
+            self._times[state.ages[0] == 0.0] = time
         if not state.ready:
             return Received(None, stamp, time, problem)
         verdict = self._judge(state, now)

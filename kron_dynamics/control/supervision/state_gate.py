@@ -116,7 +116,7 @@ class StateGate:
             stamp: time of the state, s; or of each position, shape (n,), as publishers may split
                 the joints.
         """
-        times = np.full(len(q), stamp)
+        times = stamp if isinstance(stamp, np.ndarray) else np.full(len(q), stamp)
         if not self._jumped and self._is_ordinary(q, qd, times):
             self._last = q.tolist(), times.tolist()
             return _ORDINARY
