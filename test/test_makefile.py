@@ -68,3 +68,36 @@ def test_targets_run_the_programs_of_the_checkout(target: str, tmp_path: Path) -
     assert {word.format(checkout) for word in words} <= set(lines)
     if target == 'colcon':  # which calls others of .venv
         assert any(line.startswith(f'{checkout}/.venv/bin:') for line in lines)
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'without', 'with_ros', 'others'),
+    [
+        ([], 'not ros', 'ros', []),
+        (['-x', '-k', 'a b'], 'not ros', 'ros', ['-x', '-k', 'a b']),
+        (['-m', 'ros', '-x'], '(ros) and not ros', '(ros) and ros', ['-x']),
+        (['-x', '-mone or two'], '(one or two) and not ros', '(one or two) and ros', ['-x']),
+    ],
+)
+def test_both_parts_of_the_tests_keep_the_mark_that_is_asked_for(
+    arguments: list[str], without: str, with_ros: str, others: list[str], tmp_path: Path
+) -> None:
+    python = tmp_path / 'python'
+    python.write_text('#!/bin/sh\nprintf "%s\\n" "$@" >> "$TOLD"\n')
+    python.chmod(0o755)
+    told = tmp_path / 'told'
+    subprocess.run(
+        [ROOT / 'tools' / 'test.sh', *arguments],
+        env={**os.environ, 'PYTHON': str(python), 'TOLD': str(told)},
+        capture_output=True,
+        check=True,
+    )
+    words = [
+        word
+        for workers, marks in (('2', without), ('4', with_ros))
+        for word in (
+            *('-m', 'pytest', '--numprocesses', workers, '--dist', 'loadscope', '-m', marks),
+            *others,
+        )
+    ]
+    assert told.read_text().splitlines() == words

@@ -24,6 +24,18 @@ export OPENBLAS_NUM_THREADS=1
 readonly NO_TESTS=5 # pytest's exit code where arguments select none
 chosen=0
 
+# pytest heeds only its last -m: one among the arguments is joined to that of each part.
+marked=''
+arguments=()
+while (($#)); do
+  case $1 in
+    -m) marked="(${2-}) and " && shift ;;
+    -m*) marked="(${1#-m}) and " ;;
+    *) arguments+=("$1") ;;
+  esac
+  (($#)) && shift
+done
+
 # part TITLE WORKERS ARGUMENT...: ends the script where tests fail.
 part() {
   local code=0
@@ -34,6 +46,6 @@ part() {
   chosen=1
 }
 
-part 'without ROS' 2 -m 'not ros' "$@"
-part 'with ROS' 4 -m ros "$@"
+part 'without ROS' 2 -m "${marked}not ros" ${arguments[@]+"${arguments[@]}"}
+part 'with ROS' 4 -m "${marked}ros" ${arguments[@]+"${arguments[@]}"}
 ((chosen)) || exit "$NO_TESTS"
