@@ -5,11 +5,14 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 from pathlib import Path
 
-from kron_dynamics.bag.outputs.earlier_files import new_results
+from kron_dynamics.bag.outputs.earlier_files import INPUTS, new_results
 from kron_dynamics.bag.outputs.json_values import json_text
-from kron_dynamics.bag.payload import bag_payload, payload_lines
+from kron_dynamics.bag.outputs.provenance import hashed
+from kron_dynamics.bag.payload import BagPayload, bag_payload, payload_lines
+from kron_dynamics.bag.reading.storage_files import files_of
 from kron_dynamics.cli.options import (
     add_gravity,
     add_recorded_joints,
@@ -18,6 +21,7 @@ from kron_dynamics.cli.options import (
 )
 from kron_dynamics.cli.streams import print_kept, writing
 
+_SUMMARY = 'payload.json'
 DESCRIPTION = """\
 Estimate mass and centre of mass of the payload that a link carried in a recording, with 95 %
 intervals and over time. A recording of the same robot without load (--empty), or a time without
@@ -75,12 +79,27 @@ def run(arguments: argparse.Namespace) -> int:
     )
     print('\n'.join(payload_lines(payload)))
     if arguments.output is not None:
-        notes, name = list[str](), 'payload.json'
-        with (
-            writing(arguments.output),
-            new_results(arguments.output, name, notes, mark='windows') as work,
-        ):
-            (work / name).write_text(json_text(payload.summary()), encoding='utf-8')
-        print(f'\nwritten  {arguments.output}: {name}')
+        with writing(arguments.output):
+            notes = _write(payload, arguments)
+        print(f'\nwritten  {arguments.output}: {_SUMMARY}')
         print_kept(notes)
     return 0
+
+
+def _write(payload: BagPayload, arguments: argparse.Namespace) -> list[str]:
+    """Write the results to the output folder; return a note about each file that is renamed."""
+    notes = list[str]()
+    recording = [hashed(file) for file in files_of(arguments.bag)]
+    empty = [] if arguments.empty is None else files_of(arguments.empty)
+    files = [*recording, *map(hashed, [*empty, arguments.urdf])]
+    record = payload.summary() | {INPUTS: [asdict(file) for file in files]}
+    with new_results(
+        arguments.output,
+        _SUMMARY,
+        notes,
+        mark='windows',
+        inputs=[arguments.urdf],
+        recording=recording,
+    ) as work:
+        (work / _SUMMARY).write_text(json_text(record), encoding='utf-8')
+    return notes

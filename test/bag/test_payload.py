@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -106,6 +108,24 @@ def test_command_tells_and_writes_the_payload(bags, capsys):
     assert low < LOAD.mass < high
     assert written['link'] == 'tool' and written['model_learnt'] is True
     assert set(written['unexplained_effort']) == {'turn', 'lift', 'reach'}
+    of_arm = (bags / 'arm.urdf').read_bytes()
+    *recorded, urdf = ((each['name'], each['sha256']) for each in written['files'])
+    assert urdf == (str(bags / 'arm.urdf'), hashlib.sha256(of_arm).hexdigest())
+    assert {Path(name).parent.name for name, _ in recorded} == {'loaded', 'empty'}
+
+
+def test_results_of_another_recording_are_kept(bags, capsys):
+    out, renamed = bags / 'several', []
+    for bag in ('loaded', 'loaded', 'empty', 'empty'):
+        given = [str(bags / bag), '--urdf', str(bags / 'arm.urdf'), '--output', str(out)]
+        assert main(['payload', *given, '--unloaded', '0', '7']) == 0
+        renamed.append('of another recording: kept as payload.json~' in capsys.readouterr().out)
+    assert renamed == [False, False, True, False]
+    found = {path.name: json.loads(path.read_text())['bag'] for path in out.iterdir()}
+    assert found == {
+        'payload.json': str(bags / 'empty'),
+        'payload.json~': str(bags / 'loaded'),
+    }
 
 
 def test_command_says_what_it_trusts_and_what_was_given(bags, capsys):
