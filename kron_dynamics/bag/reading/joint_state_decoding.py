@@ -31,10 +31,9 @@ class _Part(NamedTuple):
 
 
 class _Store(NamedTuple):
-    """Messages of one layout: indices, stamps, and positions, velocities and efforts."""
+    """Messages of one layout: indices and stamps; positions, velocities and efforts."""
 
     places: Spool
-    stamps: Spool
     numbers: Spool
 
 
@@ -71,8 +70,8 @@ class JointStateDecoder(BlockDecoder):
         stamp = np.zeros(self._count, dtype=np.int64)
         tables = []
         for (names, *widths), store in self._stores.items():
-            index, numbers = store.places.table()[:, 0], store.numbers.table()
-            stamp[index] = store.stamps.table()[:, 0]
+            (index, stamps), numbers = store.places.table().T, store.numbers.table()
+            stamp[index] = stamps
             if np.any(index[1:] < index[:-1]):
                 order = np.argsort(index)
                 index, numbers = index[order], numbers[order]
@@ -129,12 +128,9 @@ class JointStateDecoder(BlockDecoder):
         part = part._replace(values=self._mapping.scaled(names, part.values))
         key = (names, *(values.shape[1] for values in part.values))
         if key not in self._stores:
-            self._stores[key] = _Store(
-                Spool(np.int64, 1), Spool(np.int64, 1), Spool(float, sum(key[1:]))
-            )
+            self._stores[key] = _Store(Spool(np.int64, 2), Spool(float, sum(key[1:])))
         store = self._stores[key]
-        store.places.append(part.places[:, None])
-        store.stamps.append(part.stamp[:, None])
+        store.places.append(np.stack((part.places, part.stamp)).T)
         store.numbers.append(np.concatenate([values.T for values in part.values]).T)
 
 

@@ -170,5 +170,10 @@ class BagReader(Reader):
         """Whether messages are found by an index of chunks."""
         return any(isinstance(item, ChunkReader) and item.chunks for item in self._storages())
 
+    @property
+    def damaged(self) -> int:
+        """Number of rows of SQLite files that were not read as they are damaged."""
+        return sum(item.damaged for item in self._storages() if isinstance(item, RowReader))
+
     def _storages(self) -> list[Any]:
         return list(getattr(self.storage, 'storages', [self.storage]))

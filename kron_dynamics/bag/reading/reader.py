@@ -300,6 +300,8 @@ def _decode_messages(
         else:
             for each, row in zip(data.times.tolist(), data.rows, strict=True):
                 adders[connection.id](each, decompressed(row.tobytes()))
+    if damaged := getattr(reader, 'damaged', 0):
+        contents.notes.append(f'{damaged} rows of the table of messages are damaged: not read')
     if done < total:
         missing = (
             f'{total - done} of {total} messages are missing that the index counts on '

@@ -7,6 +7,7 @@ Columns are contiguous: most steps of an analysis read one column of a joint sta
 
 from __future__ import annotations
 
+import errno
 import mmap
 import tempfile
 import weakref
@@ -19,8 +20,8 @@ from kron_dynamics.exceptions import BagError
 # Largest size in bytes of the part of a table that is held in memory.
 IN_MEMORY = 16_000_000
 # Rows for which a file has room, relative to those that it holds when room is made: what is not
-# written takes no space on the disk.
-_ROOM = 16
+# written takes no space on the disk. Less where files of this size are not allowed.
+_ROOM = (16, 4, 2)
 _PIECE = 16_000_000  # bytes that are moved together
 _maps: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
 
@@ -60,22 +61,26 @@ class Spool:
             if self._file is None:
                 self._file = tempfile.TemporaryFile(prefix='kron_dynamics')  # noqa: SIM115
             if self._rows > self._room:
-                self._make_room(self._file, _ROOM * self._rows)
+                self._make_room(self._file)
             for column in range(self._columns):
                 self._file.seek((column * self._room + self._written) * self._dtype.itemsize)
                 self._file.write(np.concatenate([part[column] for part in self._waiting]).data)
             self._file.flush()
         except OSError as error:
-            raise BagError(
-                f'a long bag needs a temporary file in {tempfile.gettempdir()}: {error}; set '
-                'TMPDIR to a folder with more room'
-            ) from error
+            raise _refused(error) from error
         self._waiting, self._size, self._written = [], 0, self._rows
 
-    def _make_room(self, file: IO[bytes], room: int) -> None:
-        """Move the columns in the file apart, each to have room for a number of rows."""
-        size = self._written * self._dtype.itemsize
-        file.truncate(self._columns * room * self._dtype.itemsize)
+    def _make_room(self, file: IO[bytes]) -> None:
+        """Move the columns in the file apart, each to have room for more rows."""
+        size, room = self._written * self._dtype.itemsize, 0
+        for factor in _ROOM:
+            room = factor * self._rows
+            try:
+                file.truncate(self._columns * room * self._dtype.itemsize)
+                break
+            except OSError:
+                if factor == _ROOM[-1]:
+                    raise
         # From the last to the first: no column is moved to where another one is still to be read.
         for column in range(self._columns - 1, 0, -1):
             old, new = (column * each * self._dtype.itemsize for each in (self._room, room))
@@ -90,17 +95,33 @@ class Spool:
         """Return the table, shape (N, columns), contiguous along N.
 
         It is read-only if it is in a file.
+
+        Raises:
+            BagError: the temporary file cannot be written or mapped.
         """
         if self._file is None:
             empty = np.empty((self._columns, 0), dtype=self._dtype)
             return np.concatenate([empty, *self._waiting], axis=1).T
         if self._waiting:
             self._write()
-        mapped = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
+        try:
+            mapped = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
+        except OSError as error:
+            raise _refused(error) from error
         self._file.close()
         _maps.add(mapped)
         columns = np.frombuffer(mapped, self._dtype).reshape(self._columns, self._room)
         return columns[:, : self._rows].T
+
+
+def _refused(error: OSError) -> BagError:
+    """Return the error of a temporary file that the system refuses, with a remedy."""
+    remedy = {
+        errno.EFBIG: 'allow larger files (ulimit -f)',
+        errno.EMFILE: 'allow more open files (ulimit -n)',
+    }.get(error.errno or 0, 'set TMPDIR to a folder with more room')
+    where = f' in {tempfile.tempdir}' if tempfile.tempdir else ''  # none if none is usable
+    return BagError(f'a long bag needs a temporary file{where}: {error}; {remedy}')
 
 
 def release() -> None:

@@ -37,9 +37,11 @@ class RowReader(Sqlite3Reader):
     Attributes:
         in_batches: whether messages of one size are returned as one :class:`Batch`; the messages
             of each topic are in the order of the table.
+        damaged: number of rows read that name no topic of the file, or hold no message.
     """
 
     in_batches = False
+    damaged = 0
 
     def messages(
         self,
@@ -53,7 +55,7 @@ class RowReader(Sqlite3Reader):
             return
         wanted = {connection.id: connection for connection in connections}
         if not self.in_batches:
-            yield from _singly(self._all(_SELECT), wanted)
+            yield from self._singly(self._all(_SELECT), wanted)
             return
         last: int | None = None  # number of the last row read from the file's pages
         try:
@@ -94,6 +96,8 @@ class RowReader(Sqlite3Reader):
         topics = rows.topic[:1] if one else np.unique(rows.topic)
         for topic in topics.tolist():
             if topic not in wanted:
+                if all(topic != each.id for each in self.connections):
+                    self.damaged += int(np.count_nonzero(rows.topic == topic))
                 continue
             chosen = np.flatnonzero(rows.topic == topic)
             times, sizes = rows.time[chosen], rows.size[chosen]
@@ -121,7 +125,17 @@ class RowReader(Sqlite3Reader):
                 if batch is not None:
                     yield wanted[topic], times[0], batch
                     continue
-            yield from _singly(found, wanted)
+            yield from self._singly(found, wanted)
+
+    def _singly(
+        self, rows: Iterable[Any], wanted: Mapping[int, Connection]
+    ) -> Iterator[tuple[Connection, int, bytes]]:
+        others = {each.id for each in self.connections} - wanted.keys()
+        for topic, time, message in rows:
+            if topic in wanted and isinstance(message, bytes) and isinstance(time, int):
+                yield wanted[topic], time, message
+            elif topic not in others:
+                self.damaged += 1
 
     def _all(self, query: str, bound: tuple[int, ...] = ()) -> Any:
         assert self.dbconn is not None
@@ -169,14 +183,6 @@ class UncountedRowReader(RowReader):
                 'type_description_hash FROM topics ORDER BY id'
             )
         ]
-
-
-def _singly(
-    rows: Iterable[Any], wanted: Mapping[int, Connection]
-) -> Iterator[tuple[Connection, int, bytes]]:
-    for topic, time, message in rows:
-        if topic in wanted and isinstance(message, bytes) and isinstance(time, int):
-            yield wanted[topic], time, message
 
 
 def _joined_batch(times: Sequence[int], data: Sequence[bytes]) -> Batch | None:

@@ -14,6 +14,7 @@ from bag_damage import write_bag
 from rosbags.rosbag2.storage_sqlite3 import Sqlite3Reader
 
 from kron_dynamics.bag.reading.mcap_storage import BagReader
+from kron_dynamics.bag.reading.reader import read_bag
 from kron_dynamics.bag.reading.sqlite_storage import RowReader, UncountedRowReader
 
 START = 1_700_000_000_000_000_000
@@ -189,3 +190,25 @@ def test_damaged_pages_are_told_by_sqlite(file):
     file.write_bytes(content)
     with pytest.raises(Exception, match='malformed'):
         read(file, [1])
+
+
+@pytest.mark.parametrize('by_sqlite', [False, True])
+@pytest.mark.parametrize(
+    ('change_of_rows', 'count'),
+    [
+        ('topic_id = 0 WHERE id IN (7, 9)', 2),
+        ('topic_id = 99 WHERE id < 1501', 1500),
+        ("timestamp = 'late' WHERE id = 8", 1),
+        ("data = 'text' WHERE id = 8", 1),
+    ],
+)
+def test_rows_without_a_topic_or_a_message_are_told(file, change_of_rows, count, by_sqlite):
+    if by_sqlite:  # which reads a table with another column
+        change(file, 'ALTER TABLE messages ADD COLUMN more')
+    before = read_bag(file)
+    assert not any('damaged' in note for note in before.notes)
+    change(file, f'UPDATE messages SET {change_of_rows}')
+    found = read_bag(file)
+    assert f'{count} rows of the table of messages are damaged: not read' in found.notes
+    lost = sum(map(len, before.joint_states.values())) - sum(map(len, found.joint_states.values()))
+    assert lost == count
