@@ -300,25 +300,32 @@ def _decode_messages(
         else:
             for each, row in zip(data.times.tolist(), data.rows, strict=True):
                 adders[connection.id](each, decompressed(row.tobytes()))
-    if damaged := getattr(reader, 'damaged', 0):
-        contents.notes.append(f'{damaged} rows of the table of messages are damaged: not read')
-    if done < total:
-        missing = (
-            f'{total - done} of {total} messages are missing that the index counts on '
-            f'{", ".join(sorted({connection.topic for connection in wanted}))}'
-        )
-        contents.notes.append(_unless_hidden(missing, reader))
+    _note_losses(reader, contents, wanted, done)
 
 
-def _unless_hidden(missing: str, reader: BagReader | McapRecovery | SqliteRecovery) -> str:
-    """Return a note about missing messages.
+def _note_losses(
+    reader: BagReader | McapRecovery | SqliteRecovery,
+    contents: BagContents,
+    wanted: Sequence[Any],
+    done: int,
+) -> None:
+    """Add notes about messages that were not read.
 
     Raises:
-        BagError: a damaged index may hide them: the file has to be scanned.
+        BagError: a damaged index may hide the missing ones: the file has to be scanned.
     """
+    if damaged := getattr(reader, 'damaged', 0):
+        contents.notes.append(f'{damaged} rows of the table of messages are damaged: not read')
+    total = sum(connection.msgcount for connection in wanted)
+    if done >= total:
+        return
+    missing = (
+        f'{total - done} of {total} messages are missing that the index counts on '
+        f'{", ".join(sorted({connection.topic for connection in wanted}))}'
+    )
     if getattr(reader, 'has_chunks', False):
         raise BagError(missing)
-    return missing
+    contents.notes.append(missing)
 
 
 def _is_foreign(connection: Any, store: Any) -> bool:
