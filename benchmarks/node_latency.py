@@ -1,12 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Latency from a joint state to its command: dynamics_node against a bare node, in turns.
-
-Usage: python -m benchmarks.node_latency, which runs the bare node until it is killed
-
-It subscribes to the same messages and publishes a message of the same type for every state, with
-constant numbers.
-"""
+"""Latency from a joint state to its command: dynamics_node against a bare node, in turns."""
 
 from __future__ import annotations
 
@@ -163,35 +157,9 @@ def _running() -> Iterator[Path]:
     ours += ['--params-file', parameters, '-p', f'robot_description_file:={urdf}']
     # A state that the transport has lost is no fault.
     ours += ['-p', 'state_timeout:=5.0']
-    bare = ['-m', 'benchmarks.node_latency']
+    bare = ['-m', 'benchmarks.bare_node', 'bare_node', 'messages', str(len(_JOINTS))]
+    bare += ['--ros-args', '-r', '__ns:=/bare']
     with tempfile.TemporaryDirectory(prefix='kron_dynamics_bench_') as folder:
         log = Path(folder) / 'log'
         with running(ours, _DOMAIN, log), running(bare, _DOMAIN):
             yield log
-
-
-def main() -> None:
-    """Run the bare node."""
-    import rclpy
-    from rclpy.executors import SingleThreadedExecutor
-    from rclpy.qos import qos_profile_sensor_data
-    from sensor_msgs.msg import JointState
-    from std_msgs.msg import Float64MultiArray
-    from trajectory_msgs.msg import JointTrajectory
-
-    rclpy.init(args=['--ros-args', '-r', '__ns:=/bare'])
-    node = rclpy.create_node('bare_node')
-    publisher = node.create_publisher(Float64MultiArray, '~/commands', 1)
-    answer = Float64MultiArray(data=[0.0] * len(_JOINTS))
-    node.create_subscription(
-        JointState, 'joint_states', lambda _: publisher.publish(answer), qos_profile_sensor_data
-    )
-    node.create_subscription(JointTrajectory, '~/reference', lambda _: None, 1)
-    executor = SingleThreadedExecutor()
-    executor.add_node(node)
-    while rclpy.ok():
-        executor.spin_once()
-
-
-if __name__ == '__main__':
-    main()

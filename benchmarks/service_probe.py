@@ -5,14 +5,12 @@
 Usage: python -m benchmarks.service_probe machine RATE PHASES JOINT...
        python -m benchmarks.service_probe planner SERVICE STATES JOINT...
        python -m benchmarks.service_probe references POINTS PERIOD JOINT...
-       python -m benchmarks.service_probe bare JOINT...
 
 The planner alternates between a second of silence and a second of requests without a pause, until
 it is stopped; after its first response it prints `ready`, then the number of each second in which
 a request was answered. In the mode `references` it sends a reference every PERIOD instead. The
 machine sends joint states all the time, and prints begin and end of the measurement and the times
-of the commands between them, s. The bare node answers every joint state with constant numbers in
-the place of dynamics_node, and leaves references unread.
+of the commands between them, s.
 """
 
 from __future__ import annotations
@@ -127,30 +125,6 @@ def references(points: int, period: float, joints: Sequence[str]) -> None:
         time.sleep(period)
 
 
-def bare(joints: Sequence[str]) -> None:
-    """Answer joint states and take the bytes of references."""
-    from rclpy.qos import qos_profile_sensor_data
-    from sensor_msgs.msg import JointState
-    from std_msgs.msg import Float64MultiArray
-    from trajectory_msgs.msg import JointTrajectory
-
-    node = rclpy.create_node('dynamics_node')
-    publisher = node.create_publisher(Float64MultiArray, '~/commands', 1)
-    answer = Float64MultiArray(data=[0.0] * len(joints))
-    node.create_subscription(
-        JointState,
-        'joint_states',
-        lambda _: publisher.publish(answer),
-        qos_profile_sensor_data,
-        raw=True,
-    )
-    node.create_subscription(JointTrajectory, '~/reference', lambda _: None, 1, raw=True)
-    executor = SingleThreadedExecutor()
-    executor.add_node(node)
-    while True:
-        executor.spin_once()
-
-
 def _spin(executor: SingleThreadedExecutor, until: Any, patience: float = _PATIENCE) -> bool:
     """Spin until a condition holds; return whether it does within the time limit."""
     end = time.monotonic() + patience
@@ -165,7 +139,5 @@ if __name__ == '__main__':
         machine(float(sys.argv[2]), int(sys.argv[3]), sys.argv[4:])
     elif sys.argv[1] == 'references':
         references(int(sys.argv[2]), float(sys.argv[3]), sys.argv[4:])
-    elif sys.argv[1] == 'bare':
-        bare(sys.argv[2:])
     else:
         planner(sys.argv[2], int(sys.argv[3]), sys.argv[4:])

@@ -66,23 +66,22 @@ def gap_of_references(robot: str, rounds: int) -> Outcome:
     transport of so many bytes delays the commands of any node on two cores.
     """
     _, ours, bare = _gaps_of_references(robot, rounds)
-    return Outcome(Spread.of((ours / bare).tolist()), *map(float, map(np.median, (ours, bare))))
+    return _relative(ours, bare, f'{POINTS} points')
 
 
 def gap_over_silence(robot: str, rounds: int) -> Outcome:
     """The same, divided by that of the seconds without references."""
     quiet, ours, _ = _gaps_of_references(robot, rounds)
-    return Outcome(Spread.of((ours / quiet).tolist()), *map(float, map(np.median, (ours, quiet))))
+    return _relative(ours, quiet, f'{POINTS} points')
 
 
 @functools.cache
 def _gaps_of_references(robot: str, rounds: int) -> FloatArray:
     """Return p99 in silence and while references come, and that of the bare node, s, (3, N)."""
     found = []
-    for _ in range(max(3, min(rounds, 7))):
+    for _ in _repeats(rounds):
         gaps, bare = (_measured(None, robot, POINTS, bare=bare) for bare in (False, True))
-        parts = (gaps.silent, gaps.busy, bare.busy)
-        found.append([gap_not_exceeded(part, 0.99) for part in parts])
+        found.append(_quantiles(gaps.silent, gaps.busy, bare.busy))
     return np.array(found).T
 
 
@@ -124,14 +123,22 @@ def _asked(service: str, name: str) -> PythonTask:
 
 
 def _gaps(service: str, robot: str, states: int, rounds: int) -> Outcome:
-    ratios, quiet, busy = [], [], []
-    for _ in range(max(3, min(rounds, 7))):
-        gaps = _measured(service, robot, states)
-        quiet.append(gap_not_exceeded(gaps.silent, 0.99))
-        busy.append(gap_not_exceeded(gaps.busy, 0.99))
-        ratios.append(busy[-1] / quiet[-1])
-    quantiles = float(np.median(busy)), float(np.median(quiet))
-    return Outcome(Spread.of(ratios), *quantiles, f'{states} states')
+    measured = (_measured(service, robot, states) for _ in _repeats(rounds))
+    quiet, busy = np.array([_quantiles(gaps.silent, gaps.busy) for gaps in measured]).T
+    return _relative(busy, quiet, f'{states} states')
+
+
+def _repeats(rounds: int) -> range:
+    return range(max(3, min(rounds, 7)))
+
+
+def _quantiles(*gaps: FloatArray) -> list[float]:
+    return [gap_not_exceeded(each, 0.99) for each in gaps]
+
+
+def _relative(ours: FloatArray, other: FloatArray, note: str) -> Outcome:
+    ratios = Spread.of((ours / other).tolist())
+    return Outcome(ratios, float(np.median(ours)), float(np.median(other)), note)
 
 
 def _measured(service: str | None, robot: str, states: int, *, bare: bool = False) -> Gaps:
@@ -152,7 +159,8 @@ def _measured(service: str | None, robot: str, states: int, *, bare: bool = Fals
     with tempfile.TemporaryDirectory(prefix='kron_dynamics_bench_') as folder:
         parameters = _parameters(Path(folder), robot, joints)
         node = ['-m', 'kron_dynamics.ros.dynamics_node', '--ros-args', '--params-file', parameters]
-        node = [*probe, 'bare', *joints] if bare else node
+        if bare:
+            node = ['-m', 'benchmarks.bare_node', 'dynamics_node', 'bytes', str(len(joints))]
         machine = [*probe, 'machine', str(RATE), str(_PHASES), *joints]
         planner = [*probe, 'references', str(states), str(_PERIOD), *joints]
         if service is not None:
