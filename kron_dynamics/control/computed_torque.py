@@ -14,7 +14,7 @@ import numpy as np
 from kron_dynamics.control.law import JointReference, StatelessLaw
 from kron_dynamics.control.per_joint import positive_per_joint
 from kron_dynamics.control.terms import EffortTerms
-from kron_dynamics.control.turns import shorter_way, whole_turns
+from kron_dynamics.control.turns import shorter_error, whole_turns
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.model.joint_kinds import endless
 from kron_dynamics.typing import ArrayLike, FloatArray
@@ -118,24 +118,35 @@ class ProportionalDerivative(StatelessLaw):
         """Diagonal of the mass matrix at `q_nominal`, shape (n,)."""
         return self._inertia
 
+    @np.errstate(over='ignore', invalid='ignore')  # see `ControlLaw`
     def effort(self, q: FloatArray, qd: FloatArray, reference: JointReference) -> FloatArray:
         """Return the efforts tau, shape (n,), in N m or N."""
         return self._inertia * self._feedback.acceleration(q, qd, *reference[:2])
 
 
 class _Feedback:
-    """Feedback acceleration K_p e + K_d ed with checked gains."""
+    """Feedback acceleration K_p e + K_d ed with checked gains.
+
+    It is computed with plain floats: for few joints they are faster than arrays, and an overflow
+    gives inf without a warning.
+    """
 
     def __init__(self, robot: Robot, kp: ArrayLike, kd: ArrayLike) -> None:
-        self._kp = positive_per_joint('kp', kp, robot.joint_names)
-        self._kd = positive_per_joint('kd', kd, robot.joint_names, zero_allowed=True)
-        continuous = endless(robot.model.joint_types)
-        self._turns = whole_turns(continuous) if any(continuous) else None
+        names = robot.joint_names
+        gains = (
+            positive_per_joint('kp', kp, names),
+            positive_per_joint('kd', kd, names, zero_allowed=True),
+            whole_turns(endless(robot.model.joint_types)),
+        )
+        self._gains = list(zip(*(row.tolist() for row in gains), strict=True))
 
     def acceleration(
         self, q: FloatArray, qd: FloatArray, q_ref: FloatArray, qd_ref: FloatArray
     ) -> FloatArray:
-        error = q_ref - q
-        if self._turns is not None:
-            error = shorter_way(error, self._turns)
-        return self._kp * error + self._kd * (qd_ref - qd)
+        """Return n accelerations, shape (n,), rad/s^2 or m/s^2."""
+        wanted = []
+        state = zip(q.tolist(), qd.tolist(), q_ref.tolist(), qd_ref.tolist(), strict=True)
+        for (x, v, x_ref, v_ref), (kp, kd, turn) in zip(state, self._gains, strict=True):
+            error = shorter_error(x_ref - x, turn) if turn else x_ref - x
+            wanted.append(kp * error + kd * (v_ref - v))
+        return np.array(wanted)

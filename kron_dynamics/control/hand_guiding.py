@@ -106,6 +106,7 @@ class HandGuiding(ControlLaw[LawState]):
         """Return an empty state."""
         return LawState()
 
+    @np.errstate(over='ignore', invalid='ignore')  # see `ControlLaw`
     def __call__(
         self,
         q: FloatArray,

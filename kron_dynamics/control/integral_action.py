@@ -159,6 +159,7 @@ class IntegralAction(ControlLaw[IntegralState]):
             release=self._release,
         )
 
+    @np.errstate(over='ignore', invalid='ignore')  # see `ControlLaw`
     def __call__(
         self,
         q: FloatArray,

@@ -56,7 +56,7 @@ class ControlLaw(ABC, Generic[S]):
 
     The internal state of a run is the object that `start` returns and every call takes, so one
     law may serve several machines and threads. Laws do not check their input: a NaN position
-    gives a NaN effort, which `CommandGuard` refuses to pass on.
+    gives a NaN effort, without a warning, which `CommandGuard` refuses to pass on.
     """
 
     # Whether the law tracks references; otherwise the measured position is its reference.

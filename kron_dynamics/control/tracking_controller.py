@@ -246,11 +246,8 @@ class TrackingController:
             return None
         state, guard = self._law_state, self._guard
         try:
-            with np.errstate(
-                over='ignore', invalid='ignore'
-            ):  # the guard rejects efforts that are not finite
-                effort = self._law(q, qd, reference, state, elapsed)
-                ahead = self._ahead(reference, time)
+            effort = self._law(q, qd, reference, state, elapsed)
+            ahead = self._ahead(reference, time)
             wanted = effort if ahead is None else effort + ahead
             # A publisher of other joints may send the same stamp, or an older one.
             effort = guard.apply(wanted, elapsed) if elapsed > 0.0 else guard.replace(wanted)
@@ -278,8 +275,8 @@ class TrackingController:
         return None
 
     def _ahead(self, reference: JointReference, time: float) -> FloatArray | None:
-        """Efforts of the lead, shape (n,); None without a lead."""
-        if self._lead is None:
+        """Efforts of the lead, shape (n,); None without a lead, and for a reference at rest."""
+        if self._lead is None or self._references.at_rest(time):
             return None
         return self._lead.effort(reference, self._references.jerk(time, self._lead.time))
 

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from builtin_interfaces.msg import Time
@@ -30,7 +30,18 @@ if TYPE_CHECKING:
     from kron_dynamics.linearized import LinearizedModel
 
 
-def seconds(stamp: Time) -> float:
+class Stamp(NamedTuple):
+    """Stamp of a received message. As a message it is made only where it is published."""
+
+    sec: int
+    nanosec: int
+
+    def to_msg(self) -> Time:
+        """Return the stamp as a message."""
+        return Time(sec=self.sec, nanosec=self.nanosec)
+
+
+def seconds(stamp: Time | Stamp) -> float:
     """Return a stamp as seconds."""
     return stamp.sec + 1e-9 * stamp.nanosec
 

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticStatus
 from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
@@ -25,6 +24,7 @@ from kron_dynamics.exceptions import KronDynamicsError, ParameterError
 from kron_dynamics.ros.autostart import Autostart
 from kron_dynamics.ros.configured_robot import ConfiguredRobot
 from kron_dynamics.ros.controller_factory import check_loop, make_controller
+from kron_dynamics.ros.conversions import Stamp
 from kron_dynamics.ros.description import publish_constraints
 from kron_dynamics.ros.description_source import DescriptionSource
 from kron_dynamics.ros.diagnostics import (
@@ -159,6 +159,7 @@ class DynamicsNode(LifecycleNode):
         self._assembler = JointStateAssembler(robot.joint_names, timeout=timeout)
         self._supervision = StateSupervision(self, self._settings, robot, self._assembler)
         self._configured = configured
+        self._commands.name_joints(robot.joint_names)
         self._notes.clear()
         self.get_logger().info(configured.summary())
         return _SUCCESS
@@ -271,8 +272,8 @@ class DynamicsNode(LifecycleNode):
     def _on_joint_state(self, data: bytes, info: Mapping[str, Any]) -> None:
         started = time.perf_counter()
         now = time.monotonic()
-        configured, outputs, supervision = self._configured, self._outputs, self._supervision
-        if configured is None or outputs is None or supervision is None:
+        outputs, supervision = self._outputs, self._supervision
+        if outputs is None or supervision is None:
             return
         present, stamp, time_, problem = supervision.receive(data, info, now)
         controller = self._controller if self._active else None
@@ -294,7 +295,7 @@ class DynamicsNode(LifecycleNode):
             if command is None:
                 self._report_fault(controller)
             else:
-                self._commands.publish(stamp, configured.robot.joint_names, command.effort)
+                self._commands.publish(stamp, command.effort)
                 self._last_command, self._brakes = now, False
                 self._statistics.compute.append(time.perf_counter() - started)
         if controller is not None and controller.latch.faulted:
@@ -332,12 +333,12 @@ class DynamicsNode(LifecycleNode):
         self._references.drop(f'a fault stopped the machine: {controller.latch.reason}')
         self._publish_diagnostics()
 
-    def _send(self, effort: FloatArray | None, stamp: Time | None = None) -> None:
+    def _send(self, effort: FloatArray | None, stamp: Stamp | None = None) -> None:
         """Send efforts, or nothing for None; without a state's stamp, use the node clock."""
         if effort is not None and self._configured is not None:
             self._brakes = stamp is not None
-            stamp = stamp or self.get_clock().now().to_msg()
-            self._commands.publish(stamp, self._configured.robot.joint_names, effort)
+            nanoseconds = self.get_clock().now().nanoseconds
+            self._commands.publish(stamp or Stamp(*divmod(nanoseconds, 10**9)), effort)
             self._last_command = time.monotonic()
 
     def _on_clear_fault(

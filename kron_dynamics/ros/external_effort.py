@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import numpy as np
-from builtin_interfaces.msg import Time
 from geometry_msgs.msg import WrenchStamped
 from rclpy.callback_groups import CallbackGroup
 from rclpy.lifecycle import LifecycleNode
@@ -17,7 +16,7 @@ from kron_dynamics.control.external_effort.tip_wrench import TipWrench
 from kron_dynamics.control.tracking_controller import TrackingController
 from kron_dynamics.ros.configured_robot import ConfiguredRobot
 from kron_dynamics.ros.controller_factory import effort_terms
-from kron_dynamics.ros.conversions import joint_state, wrench_stamped
+from kron_dynamics.ros.conversions import Stamp, joint_state, wrench_stamped
 from kron_dynamics.ros.parameter_set import ParameterSet
 from kron_dynamics.ros.publishers import WITHOUT_EVENTS
 from kron_dynamics.typing import FloatArray
@@ -87,7 +86,7 @@ class ExternalEffortOutput:
 
     def update(
         self,
-        stamp: Time,
+        stamp: Stamp,
         time: float,
         state: AssembledState,
         controller: TrackingController | None,
@@ -128,10 +127,10 @@ class ExternalEffortOutput:
         if effort is None:
             return None
         if subscribed[0]:
-            self._efforts.publish(joint_state(stamp, self._names, effort=effort))
+            self._efforts.publish(joint_state(stamp.to_msg(), self._names, effort=effort))
         if subscribed[1]:
             wrench = self._tip.wrench(state.q, effort)
-            self._wrench.publish(wrench_stamped(stamp, self._base, wrench))
+            self._wrench.publish(wrench_stamped(stamp.to_msg(), self._base, wrench))
         return monitor.collision(effort)
 
     def _thresholds(self, *, active: bool) -> FloatArray:

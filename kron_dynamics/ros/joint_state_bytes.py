@@ -3,7 +3,8 @@
 """Fast reading of serialized joint states.
 
 Deserializing a message by rclpy takes longer than the control law. rclpy reads only messages of
-unknown layout; their byte offsets are then cached for the following ones.
+unknown layout; the format of their bytes is then cached, and the following ones are unpacked in
+one call.
 """
 
 from __future__ import annotations
@@ -11,13 +12,18 @@ from __future__ import annotations
 import struct
 from typing import NamedTuple
 
-from builtin_interfaces.msg import Time
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
-from kron_dynamics.joint_state_layout import STAMP, JointStateLayout, joint_state_layout
+from kron_dynamics.joint_state_layout import (
+    HEADER,
+    STAMP,
+    XCDR1,
+    JointStateLayout,
+    joint_state_layout,
+)
+from kron_dynamics.ros.conversions import Stamp
 
-_SECONDS = struct.Struct('<iI')
 # Number of cached layouts, keyed by message size. The limit keeps a publisher whose messages
 # always have another size from filling memory.
 _REMEMBERED = 32
@@ -38,19 +44,38 @@ class JointSample(NamedTuple):
     position: tuple[float, ...]
     velocity: tuple[float, ...]
     effort: tuple[float, ...]
-    stamp: Time
+    stamp: Stamp
 
 
 class _Known(NamedTuple):
-    """A cached layout with the unpackers of its numbers.
+    """Format of all bytes of the messages of one layout.
 
     Attributes:
-        layout: byte offsets in the message.
-        numbers: format and offset of position, velocity and effort.
+        names: names of the joints.
+        whole: format of a message; its second and third fields are the stamp.
+        same: index of a field, and the bytes that it has in every message of this layout.
+        numbers: fields of position, velocity and effort.
     """
 
-    layout: JointStateLayout
-    numbers: tuple[tuple[struct.Struct, int], ...]
+    names: tuple[str, ...]
+    whole: struct.Struct
+    same: tuple[tuple[int, bytes], ...]
+    numbers: tuple[slice, slice, slice]
+
+
+def _known(layout: JointStateLayout, size: int) -> _Known:
+    """Return the format of messages of a layout and a size in bytes."""
+    text = f'<{len(XCDR1)}s{HEADER - len(XCDR1)}xiI'
+    fields, end = 3, STAMP.stop
+    same, numbers = [(0, XCDR1)], []
+    for (where, what), (count, at) in zip(layout.same[1:], layout.numbers, strict=True):
+        same.append((fields, what))
+        numbers.append(slice(fields + 1, fields + 1 + count))
+        text += f'{len(what)}s{at - where.stop}x{count}d'
+        fields, end = fields + 1 + count, at + 8 * count
+    position, velocity, effort = numbers
+    whole = struct.Struct(f'{text}{size - end}x')
+    return _Known(layout.names, whole, tuple(same), (position, velocity, effort))
 
 
 class JointStateReader:
@@ -67,15 +92,15 @@ class JointStateReader:
             Exception: rclpy cannot deserialize the bytes.
         """
         known = self._layouts.get(len(data))
-        if known is None or any(data[where] != what for where, what in known.layout.same):
+        if known is None:
             return self._read_by_rclpy(data)
-        position, velocity, effort = (
-            numbers.unpack_from(data, offset) for numbers, offset in known.numbers
-        )
-        sec, nanosec = _SECONDS.unpack_from(data, STAMP.start)
-        return JointSample(
-            known.layout.names, position, velocity, effort, Time(sec=sec, nanosec=nanosec)
-        )
+        names, whole, same, (position, velocity, effort) = known
+        fields = whole.unpack(data)
+        for index, expected in same:
+            if fields[index] != expected:
+                return self._read_by_rclpy(data)
+        stamp = Stamp(fields[1], fields[2])
+        return JointSample(names, fields[position], fields[velocity], fields[effort], stamp)
 
     def _read_by_rclpy(self, data: bytes) -> JointSample:
         message = deserialize_message(data, JointState)
@@ -84,9 +109,9 @@ class JointStateReader:
         if layout is not None and layout.names == names:
             if len(self._layouts) >= _REMEMBERED:
                 self._layouts.clear()
-            numbers = ((struct.Struct(f'<{count}d'), at) for count, at in layout.numbers)
-            self._layouts[len(data)] = _Known(layout, tuple(numbers))
+            self._layouts[len(data)] = _known(layout, len(data))
         position, velocity, effort = map(
             tuple, (message.position, message.velocity, message.effort)
         )
-        return JointSample(names, position, velocity, effort, message.header.stamp)
+        stamp = Stamp(message.header.stamp.sec, message.header.stamp.nanosec)
+        return JointSample(names, position, velocity, effort, stamp)

@@ -22,7 +22,7 @@ from kron_dynamics.exceptions import KronDynamicsError
 from kron_dynamics.robot import Robot
 from kron_dynamics.ros.batch import flat
 from kron_dynamics.ros.configured_robot import ConfiguredRobot
-from kron_dynamics.ros.conversions import fill_motion
+from kron_dynamics.ros.conversions import Stamp, fill_motion
 from kron_dynamics.ros.external_effort import ExternalEffortOutput
 from kron_dynamics.ros.flexible_output import DeflectionOutput
 from kron_dynamics.ros.linearized_output import LinearizedOutput
@@ -46,16 +46,17 @@ class CommandOutput:
         )
         # Reused for all commands: messages are serialised when they are published.
         self._efforts, self._state = SerializedNumbers(), JointState()
-        self._names: Sequence[str] = ()
 
-    def publish(self, stamp: Time, names: Sequence[str], effort: FloatArray) -> None:
+    def name_joints(self, names: Sequence[str]) -> None:
+        """Set the names of the n joints for the commands with names."""
+        self._state.name = list(names)
+
+    def publish(self, stamp: Stamp, effort: FloatArray) -> None:
         """Send efforts, shape (n,), N m or N, with the stamp of the state that they answer."""
         self._bare.publish(self._efforts.message(effort))
         if self._named.get_subscription_count() == 0:
             return
-        if names is not self._names:
-            self._names, self._state.name = names, list(names)
-        self._state.header.stamp, self._state.effort = stamp, flat(effort)
+        self._state.header.stamp, self._state.effort = stamp.to_msg(), flat(effort)
         self._named.publish(self._state)
 
     def flush(self) -> None:
@@ -106,18 +107,19 @@ class StateOutputs:
                 output.destroy()
 
     def publish(
-        self, stamp: Time, time: float, state: AssembledState, command: Command | None
+        self, received: Stamp, time: float, state: AssembledState, command: Command | None
     ) -> None:
         """Publish the motion in a state; the linear model follows at its own rate.
 
         A warning is logged if the accelerations cannot be estimated.
 
         Args:
-            stamp: stamp of the state.
+            received: stamp of the state.
             time: time of the state, s.
             state: fresh positions and velocities.
             command: command that answers the state, or None.
         """
+        stamp = received.to_msg()
         qdd_ref = None if command is None else command.qdd_ref
         try:
             qdd = self._estimator.estimate(time, state.q, state.qd, state.effort, qdd_ref)

@@ -11,6 +11,8 @@ from std_msgs.msg import Float64MultiArray
 from kron_dynamics.ros.batch import flat
 from kron_dynamics.typing import FloatArray
 
+_LITTLE_ENDIAN = np.dtype('<f8')
+
 
 class SerializedNumbers:
     """Serializes Float64MultiArray messages of equal length.
@@ -29,7 +31,7 @@ class SerializedNumbers:
             self._count, self._before = len(numbers), _before(len(numbers))
         if not self._before:
             return Float64MultiArray(data=flat(numbers))
-        return self._before + numbers.astype('<f8').tobytes()
+        return self._before + numbers.astype(_LITTLE_ENDIAN).tobytes()
 
 
 def _before(count: int) -> bytes:
@@ -40,8 +42,10 @@ def _before(count: int) -> bytes:
     """
     numbers = np.arange(1.5, 1.5 + count)
     data = bytes(serialize_message(Float64MultiArray(data=numbers.tolist())))
-    if not data.endswith(numbers.astype('<f8').tobytes()):
+    if not data.endswith(numbers.astype(_LITTLE_ENDIAN).tobytes()):
         return b''
     before = data[: len(data) - 8 * count]
-    read = deserialize_message(before + (-numbers).astype('<f8').tobytes(), Float64MultiArray)
+    read = deserialize_message(
+        before + (-numbers).astype(_LITTLE_ENDIAN).tobytes(), Float64MultiArray
+    )
     return before if np.array_equal(read.data, -numbers) else b''

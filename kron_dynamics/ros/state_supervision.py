@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from builtin_interfaces.msg import Time
 from rclpy.node import Node
 
 from kron_dynamics.control import AssembledState, JointStateAssembler, SampleOutcome
@@ -27,7 +26,7 @@ from kron_dynamics.control.supervision.state_gate import (
 )
 from kron_dynamics.messages import listed
 from kron_dynamics.robot import Robot
-from kron_dynamics.ros.conversions import seconds
+from kron_dynamics.ros.conversions import Stamp, seconds
 from kron_dynamics.ros.declarations import NO_LIMIT
 from kron_dynamics.ros.joint_state_bytes import JointStateReader
 from kron_dynamics.ros.parameter_set import ParameterSet
@@ -51,7 +50,7 @@ class Received(NamedTuple):
     """
 
     state: AssembledState | None
-    stamp: Time
+    stamp: Stamp
     time: float | None
     problem: str | None
 
@@ -81,7 +80,7 @@ class StateSupervision:
         self._joints = frozenset(robot.joint_names)
         self._clock = -np.inf  # latest time of a state without a stamp, s
         self._time = -np.inf  # latest time of any state, s
-        self._times = np.full(robot.n, -np.inf)  # of the positions, s
+        self._times = [-np.inf] * robot.n  # of the positions, s
         self._accepted = -np.inf
         # Names in messages of others, while none of the machine's joints has come.
         self._foreign: tuple[str, ...] = ()
@@ -158,9 +157,10 @@ class StateSupervision:
         self._time = time = max(stamped if clock is None else clock, self._time)
         state = self._assembler.state(now)
         if state.is_new:
-            self._times.fill(time)
+            self._times = [time] * len(self._times)
         else:
-            self._times[state.ages[0] == 0.0] = time
+            new = (state.ages[0] == 0.0).tolist()
+            self._times = np.where(new, time, self._times).tolist()
         if not state.ready:
             return Received(None, stamp, time, problem)
         verdict = self._judge(state, now)

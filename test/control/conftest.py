@@ -45,12 +45,14 @@ class PlanarArm:
         fore = 1.4 * GRAVITY * np.cos(q[..., 0] + q[..., 1])
         return np.stack((5.0 * GRAVITY * np.cos(q[..., 0]) + fore, fore), axis=-1)
 
+    @np.errstate(over='ignore', invalid='ignore')  # kernels do not warn
     def bias_forces(self, q, qd):
         q, qd = np.asarray(q), np.asarray(qd)
         h = -1.4 * np.sin(q[..., 1])
         shoulder = h * (2.0 * qd[..., 0] * qd[..., 1] + qd[..., 1] ** 2)
         return np.stack((shoulder, -h * qd[..., 0] ** 2), axis=-1) + self.gravity_vector(q)
 
+    @np.errstate(over='ignore', invalid='ignore')
     def inverse_dynamics(self, q, qd, qdd):
         inertial = np.einsum('...ij,...j->...i', self.mass_matrix(q), np.asarray(qdd))
         return inertial + self.bias_forces(q, qd)

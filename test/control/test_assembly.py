@@ -29,7 +29,7 @@ def assemble(request, kernel_cache):
         with ThreadPoolExecutor(1) as background:
             return assembled_controller(given, robot, robot, POSE[name], background)
 
-    make.robot = robot
+    make.robot, make.name = robot, name
     return make
 
 
@@ -82,3 +82,25 @@ def test_an_integral_needs_the_effort_limit_of_its_own_joint(assemble, law):
     )
     ki[0] = 0.0
     assert np.isfinite(assemble(law=law, ki=ki, effort_limit=limit).law.limit[1:]).all()
+
+
+@pytest.mark.parametrize(
+    ('law', 'ki'),
+    [('computed_torque', 0.0), ('computed_torque', 0.5), ('pd', 0.5), ('gravity', 0)],
+)
+@pytest.mark.filterwarnings('error')
+def test_no_measured_state_warns_or_becomes_an_effort_that_is_not_finite(assemble, law, ki):
+    robot, pose = assemble.robot, POSE[assemble.name]
+    changes = {'effort_lead': 0.01} if law == 'computed_torque' else {}
+    limit, zero = np.full(robot.n, 1e9), np.zeros(robot.n)
+    for bad in (np.nan, np.inf, -np.inf, 1e308, -1.7e308):
+        beyond = np.append(pose[:-1], bad)
+        for q, qd in ((beyond, zero), (pose, np.full(robot.n, bad))):
+            controller = assemble(law=law, ki=zero + ki, effort_limit=limit, **changes)
+            controller.start(pose, zero)
+            command = controller.update(q, qd, 10.0, 1.0)
+            if np.isfinite(bad) and command is not None:
+                assert np.isfinite(command.effort).all()
+            else:
+                assert command is None
+                assert controller.latch.reason

@@ -43,7 +43,7 @@ def message_of(sec, nanosec, frame, names, position, velocity, effort):
 
 def assert_same(sample, message):
     assert sample.names == tuple(message.name)
-    assert sample.stamp == message.header.stamp
+    assert sample.stamp.to_msg() == message.header.stamp
     for field in ('position', 'velocity', 'effort'):
         np.testing.assert_array_equal(getattr(sample, field), getattr(message, field))
 

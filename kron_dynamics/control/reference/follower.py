@@ -184,6 +184,11 @@ class ReferenceFollower:
         present = self._followed()
         return present.followed.sample(time - present.start)
 
+    def at_rest(self, time: float) -> bool:
+        """Return whether the present reference, which must exist, has ended at a time, s."""
+        present = self._followed()
+        return time - present.start >= present.followed.duration
+
     def jerk(self, time: float, ahead: float) -> FloatArray:
         """Return the mean jerk of the reference over a time ahead, (n,), rad/s^3 or m/s^3.
 
@@ -199,8 +204,7 @@ class ReferenceFollower:
             TrajectoryError: there is no reference.
         """
         present = self._followed()
-        at_rest = time - present.start >= present.followed.duration
-        if at_rest or not present.lasting:
+        if self.at_rest(time) or not present.lasting:
             return np.zeros(self._robot.n)
         until = time + ahead if self._next is None else min(time + ahead, self._next.start)
         now, then = (present.followed.sample(at - present.start)[2] for at in (time, until))

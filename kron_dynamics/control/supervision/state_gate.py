@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -85,7 +86,7 @@ class StateGate:
         self._factor = velocity_factor
         self._turns = whole_turns(endless(model.joint_types))
         # Positions of the last plausible state, and when they were measured.
-        self._last: tuple[list[float], list[float]] | None = None
+        self._last: tuple[Sequence[float], Sequence[float]] | None = None
         self._quick: IntArray = np.zeros(len(self._names), dtype=np.int64)
         self._too_fast_before = False
         self._jumped = False
@@ -107,28 +108,29 @@ class StateGate:
         self._quick[:] = 0
         self._too_fast_before = self._jumped = False
 
-    def judge(self, q: FloatArray, qd: FloatArray, stamp: float | FloatArray) -> Verdict:
+    def judge(self, q: FloatArray, qd: FloatArray, stamps: Sequence[float]) -> Verdict:
         """Return whether a state is plausible, and its problem.
 
         Args:
             q: measured positions, shape (n,), rad or m, finite.
             qd: measured velocities, shape (n,), finite.
-            stamp: time of the state, s; or of each position, shape (n,), as publishers may split
-                the joints.
+            stamps: time of each of the n positions, s, as publishers may split the joints.
         """
-        times = stamp if isinstance(stamp, np.ndarray) else np.full(len(q), stamp)
-        if not self._jumped and self._is_ordinary(q, qd, times):
-            self._last = q.tolist(), times.tolist()
+        positions = q.tolist()
+        if not self._jumped and self._is_ordinary(positions, qd, stamps):
+            self._last = positions, stamps
             return _ORDINARY
         with np.errstate(over='ignore', invalid='ignore'):
-            reason = self._implausibility(q, qd, times)
+            reason = self._implausibility(q, qd, stamps)
             if reason is not None:
                 return Verdict(False, reason)
             problem = self._lasting_jump(q) if self._jumped else None
-            self._last, self._jumped = (q.tolist(), times.tolist()), False
+            self._last, self._jumped = (positions, stamps), False
             return Verdict(True, problem or self._counted_violation(q, qd))
 
-    def _is_ordinary(self, q: FloatArray, qd: FloatArray, times: FloatArray) -> bool:
+    def _is_ordinary(
+        self, positions: Sequence[float], qd: FloatArray, stamps: Sequence[float]
+    ) -> bool:
         """Whether a state is within all limits, without wrap-around of a continuous joint.
 
         Fast check: nearly every state passes it and needs no other.
@@ -138,14 +140,16 @@ class StateGate:
         # Plain floats: for few joints they are faster than NumPy, whose functions first have to
         # be loaded into the processor's cache after a pause.
         for x, v, time, was, then, (middle, half, limit, quickest, jump) in zip(
-            q.tolist(), qd.tolist(), times.tolist(), *self._last, self._bounds, strict=True
+            positions, qd.tolist(), stamps, *self._last, self._bounds, strict=True
         ):
             in_limits = abs(x - middle) <= half and abs(v) <= limit
             if not (in_limits and abs(x - was) <= quickest * max(time - then, 0.0) + jump):
                 return False
         return True
 
-    def _implausibility(self, q: FloatArray, qd: FloatArray, times: FloatArray) -> str | None:
+    def _implausibility(
+        self, q: FloatArray, qd: FloatArray, stamps: Sequence[float]
+    ) -> str | None:
         limit = self._velocity_limit
         speed = np.abs(qd)
         far, absurd = impossible(self._model, q, qd)
@@ -157,7 +161,7 @@ class StateGate:
         if self._last is None:
             return None
         before = np.array(self._last[0])
-        elapsed = np.maximum(times - self._last[1], 0.0)
+        elapsed = np.maximum(np.subtract(stamps, self._last[1]), 0.0)
         step = np.abs(shorter_way(q - before, self._turns))
         if (jumped := step > _QUICKEST * limit * elapsed + self._jump).any():
             k, self._jumped = int(np.argmax(jumped)), True

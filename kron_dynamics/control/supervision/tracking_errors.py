@@ -10,7 +10,7 @@ import numpy as np
 
 from kron_dynamics.control.law import JointReference
 from kron_dynamics.control.supervision.tolerances import TrackingTolerances
-from kron_dynamics.control.turns import shorter_way, whole_turns
+from kron_dynamics.control.turns import shorter_error, shorter_way, whole_turns
 from kron_dynamics.typing import FloatArray
 
 
@@ -114,9 +114,7 @@ class TrackingErrors:
         """Whether no error exceeds its tolerance; plain floats are faster for few joints."""
         rows = (row.tolist() for row in self._state)
         for q, qd, wanted, rate, (turn, far, quick) in zip(*rows, self._allowed, strict=True):
-            error = wanted - q
-            if turn:
-                error -= turn * round(error / turn)
+            error = shorter_error(wanted - q, turn) if turn else wanted - q
             if not (abs(error) <= far and abs(rate - qd) <= quick):
                 return False
         return True

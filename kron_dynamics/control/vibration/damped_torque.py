@@ -149,6 +149,7 @@ class DampedTorque(ControlLaw[DampedTorqueState]):
             links, damper, self._links.vibrating, damper.gains.period, *np.zeros((3, len(q)))
         )
 
+    @np.errstate(over='ignore', invalid='ignore')  # see `ControlLaw`
     def __call__(
         self,
         q: FloatArray,

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from kron_dynamics.control.computed_torque import ComputedTorque
 from kron_dynamics.control.law import ControlLaw, JointReference, LawState
 from kron_dynamics.control.vibration.feedforward import FlexibleFeedforward, FollowedLinks
@@ -51,6 +53,7 @@ class FlexibleTorque(ControlLaw[FlexibleTorqueState]):
         """Return the state of a run from rest: see `ControlLaw`."""
         return FlexibleTorqueState(self._links.start(q))
 
+    @np.errstate(over='ignore', invalid='ignore')  # see `ControlLaw`
     def __call__(
         self,
         q: FloatArray,

@@ -70,6 +70,19 @@ def start(boom):
     return build
 
 
+@pytest.mark.parametrize(('shaping', 'damping'), [('zv', False), ('none', True), ('zv', True)])
+@pytest.mark.filterwarnings('error')
+def test_no_measured_state_warns_or_becomes_an_effort_that_is_not_finite(start, shaping, damping):
+    for bad in (np.nan, np.inf, 1e308):
+        controller, moved = start(shaping, damping).controller, np.array([0.0, bad, 0.0])
+        command = controller.update(POSE + moved, moved, START, 1.0)
+        if np.isfinite(bad) and command is not None:
+            assert np.isfinite(command.effort).all()
+        else:
+            assert command is None
+            assert controller.latch.reason
+
+
 # Shaping
 
 

@@ -275,7 +275,7 @@ def test_the_effort_of_the_law_does_not_outlast_the_fault(local, monkeypatch, as
     node, sent, now = local.node, [], [time.monotonic()]
     clock = SimpleNamespace(monotonic=lambda: now[0], perf_counter=time.perf_counter)
     monkeypatch.setattr('kron_dynamics.ros.dynamics_node.time', clock)
-    node._commands = SimpleNamespace(publish=lambda *command: sent.append(command[2]))
+    node._commands = SimpleNamespace(publish=lambda _, effort: sent.append(effort))
     controller = node._controller
     brief = 0.1 * controller.longest_brake
     weight = controller.fault_effort_without_state(1.0)

@@ -30,7 +30,7 @@ def watched(local, monkeypatch):
     clock = SimpleNamespace(monotonic=lambda: now[0], perf_counter=time.perf_counter)
     monkeypatch.setattr('kron_dynamics.ros.dynamics_node.time', clock)
     sent = []
-    node._commands = SimpleNamespace(publish=lambda *command: sent.append(command[2]))
+    node._commands = SimpleNamespace(publish=lambda _, effort: sent.append(effort))
 
     def check(after=0.05):
         """Run the check some time after the last; return what it sends."""
