@@ -6,42 +6,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 
 import numpy as np
 
+from kron_dynamics.control.goal_code import GoalCode
 from kron_dynamics.control.reference.planning import Reference
 from kron_dynamics.control.turns import shorter_way
 from kron_dynamics.exceptions import (
     JointNamesError,
-    KronDynamicsError,
-    LateTrajectoryError,
     TrajectoryError,
 )
 from kron_dynamics.typing import FloatArray
 
 # Value that disables a tolerance in a goal (control_msgs), and the rounding allowed for it.
 _NONE, _ROUNDING = -1.0, 1e-9
-
-
-class GoalCode(IntEnum):
-    """Result of a goal, with the error codes of control_msgs/FollowJointTrajectory."""
-
-    SUCCESSFUL = 0
-    INVALID_GOAL = -1
-    INVALID_JOINTS = -2
-    OLD_HEADER_TIMESTAMP = -3
-    PATH_TOLERANCE_VIOLATED = -4
-    GOAL_TOLERANCE_VIOLATED = -5
-
-    @classmethod
-    def of_refusal(cls, error: KronDynamicsError) -> GoalCode:
-        """Return the code of a goal whose reference is refused with an error."""
-        if isinstance(error, JointNamesError):
-            return cls.INVALID_JOINTS
-        if isinstance(error, LateTrajectoryError):
-            return cls.OLD_HEADER_TIMESTAMP
-        return cls.INVALID_GOAL
 
 
 @dataclass(frozen=True, slots=True)

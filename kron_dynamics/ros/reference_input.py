@@ -12,7 +12,7 @@ from rclpy.impl.rcutils_logger import RcutilsLogger
 from trajectory_msgs.msg import JointTrajectory
 
 from kron_dynamics.control import PlannedReference, Reference
-from kron_dynamics.control.goal_monitor import GoalCode
+from kron_dynamics.control.goal_code import GoalCode
 from kron_dynamics.control.tracking_controller import TrackingController
 from kron_dynamics.exceptions import KronDynamicsError, TrajectoryError
 from kron_dynamics.robot import Robot

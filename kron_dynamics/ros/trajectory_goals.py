@@ -15,8 +15,8 @@ from rclpy.impl.rcutils_logger import RcutilsLogger
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 from kron_dynamics.control import Reference
+from kron_dynamics.control.goal_code import GoalCode
 from kron_dynamics.control.goal_monitor import (
-    GoalCode,
     GoalMonitor,
     GoalOutcome,
     GoalTolerances,

@@ -8,12 +8,8 @@ import numpy as np
 import pytest
 
 from kron_dynamics.control import Reference, Trajectory
-from kron_dynamics.control.goal_monitor import (
-    GoalCode,
-    GoalMonitor,
-    GoalTolerances,
-    JointTolerance,
-)
+from kron_dynamics.control.goal_code import GoalCode
+from kron_dynamics.control.goal_monitor import GoalMonitor, GoalTolerances, JointTolerance
 from kron_dynamics.exceptions import JointNamesError, TrajectoryError
 
 NAMES = ('slew', 'luff')

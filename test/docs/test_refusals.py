@@ -43,7 +43,7 @@ def test_messages_and_codes_are_those_of_the_files_that_refuse(row):
     said = [max(pieces, key=len).strip() for pieces in parts]
     assert all(len(words) > 5 for words in said)
     assert all(any(words in text for text in texts) for words in said)
-    known = (ROOT / 'kron_dynamics' / 'control' / 'goal_monitor.py').read_text(encoding='utf-8')
+    known = (ROOT / 'kron_dynamics' / 'control' / 'goal_code.py').read_text(encoding='utf-8')
     assert all(f'{code} =' in known for code in re.findall(r'`(\w+)`', codes))
     for function in re.findall(r'`(_?[a-z]+)`', places):
         assert any(f'def {function}(' in text for text in texts)

@@ -21,7 +21,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from kron_dynamics.control.goal_monitor import GoalCode
+from kron_dynamics.control.goal_code import GoalCode
 from kron_dynamics.demo import Motion
 from kron_dynamics.demo.scenarios import SETTLE, Setting
 from kron_dynamics.exceptions import KronDynamicsError
