@@ -83,11 +83,15 @@ class SourceNotes:
             self._has_new = True
 
     def keep(self) -> None:
-        """Write the notes for other processes if there are new ones; ignore errors."""
+        """Write the notes for other processes if there are new ones; ignore errors.
+
+        Those of files that do not exist any more are left out.
+        """
         if not self._has_new:
             return
         self._has_new = False
-        content = json.dumps({'modules': self._modules, 'files': self._notes}).encode('ascii')
+        files = {file: note for file, note in self._notes.items() if os.path.exists(file)}
+        content = json.dumps({'modules': self._modules, 'files': files}).encode('ascii')
         with contextlib.suppress(OSError):
             folder = cache_directory()
             with work_folder(folder) as work:

@@ -147,3 +147,9 @@ def test_nothing_new_is_not_written_again(cache: Path, tmp_path: Path, at_once: 
     notes.keep()
     assert (cache / 'sources.notes').stat().st_ctime_ns == written
     assert json.loads((cache / 'sources.notes').read_text('ascii'))['modules'] == 'modules'
+
+
+def test_files_that_are_gone_do_not_stay(cache: Path, tmp_path: Path, at_once: None) -> None:
+    kept(tmp_path / 'a.py').unlink()
+    other = kept(tmp_path / 'b.py')
+    assert json.loads((cache / 'sources.notes').read_text('ascii'))['files'].keys() == {str(other)}

@@ -51,6 +51,7 @@ class TrackingErrors:
         return self._tolerances
 
     @property
+    @np.errstate(invalid='ignore')  # of measured positions that are not finite
     def position(self) -> FloatArray:
         """Last position errors, reference minus measured, shape (n,), rad or m."""
         q, _, wanted, _ = self._state

@@ -76,6 +76,14 @@ def test_velocities_and_whole_turns(errors: TrackingErrors) -> None:
     assert (told[6] or '').startswith("velocity of joint 'slew' is 1.1 off")
 
 
+@pytest.mark.filterwarnings('error')
+def test_a_position_that_is_missing_is_no_error_of_the_monitor(errors: TrackingErrors) -> None:
+    """The guard of the commands refuses its answer, with the name of the joint."""
+    for bad in (np.nan, np.inf):
+        q = np.array([bad, 0.0])
+        assert errors.check(q, ZERO, reference(ZERO), 10.0, MOVING) is None
+
+
 def test_goals_are_missed_after_their_time(errors: TrackingErrors) -> None:
     off = reference([0.0, -0.03])
     assert errors.check(ZERO, ZERO, off, 10.0, 1.9) is None
