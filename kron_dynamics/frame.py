@@ -45,7 +45,7 @@ class RobotFrame:
         return state_without_kernels(self)
 
     def prepare(self) -> None:
-        """Compile every quantity now, so that no later call waits for the compiler."""
+        """Compile every quantity now; code for batches is compiled by the first batch."""
         prepare(self)
 
     def relative_to(
@@ -188,7 +188,7 @@ class RelativeFrame:
     """Kinematics of a point of a link relative to a reference link, in the axes of a third link.
 
     [T] (71)-(91). `RobotFrame.relative_to` makes it. Methods have the shapes and errors of those
-    of `RobotFrame`; there is no `control_step`, `external_wrench` or `jacobian_dot` here.
+    of `RobotFrame`; there is no `control_step` or `external_wrench` here.
     `velocity`, `acceleration` and `jerk` are time derivatives in the reference frame, so joints
     that move both links alike do not contribute.
 
@@ -224,7 +224,7 @@ class RelativeFrame:
         return state_without_kernels(self)
 
     def prepare(self) -> None:
-        """Compile every quantity now, so that no later call waits for the compiler."""
+        """Compile every quantity now; code for batches is compiled by the first batch."""
         prepare(self)
 
     @property
@@ -256,6 +256,13 @@ class RelativeFrame:
     def jacobian_derivative(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
         """Return d(`jacobian`)/dq, (6, n*n), Khang's layout.  [T] (53)-(57), (61)."""
         return kinematics.relative_jacobian_derivative(self.model, q, *self._place)
+
+    @compiled(has_loops=False)
+    def jacobian_dot(
+        self, q: ArrayLike, qd: ArrayLike, *, out: FloatArray | None = None
+    ) -> FloatArray:
+        """Return d(`jacobian`)/dt, (6, n).  [T] eq. (8)."""
+        return kinematics.relative_jacobian_dot(self.model, q, qd, *self._place)
 
     @compiled(has_loops=False)
     def velocity(

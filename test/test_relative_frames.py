@@ -43,6 +43,7 @@ RATES = {
     'jacobian': 0,
     'kinematic_hessian': 0,
     'jacobian_derivative': 0,
+    'jacobian_dot': 1,
     'velocity': 1,
     'acceleration': 2,
     'jerk': 3,
@@ -133,6 +134,9 @@ def test_derivatives_are_those_that_the_observer_takes(name: str, kind: type[kd.
 
     square = np.kron(qd, qd)
     for frame, motion in ((in_a, motions), (in_k, others)):
+        steady = np.array([frame.jacobian(q + qd * i * h) for i in steps])
+        rate = np.tensordot(weights[1], steady, 1) / h
+        np.testing.assert_allclose(frame.jacobian_dot(q, qd), rate, rtol=1e-7, atol=1e-8)
         J, H = frame.jacobian(q), frame.kinematic_hessian(q)
         np.testing.assert_allclose(J @ qd, motion[0], rtol=1e-9, atol=1e-10)
         np.testing.assert_allclose(J @ qdd + H @ square, motion[1], rtol=1e-9, atol=1e-10)

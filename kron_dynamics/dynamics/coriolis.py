@@ -31,9 +31,10 @@ def velocity_free_coriolis_matrix(model: RobotModel, q: ArrayLike) -> ScalarArra
     ``j*n + i``, so its entries are the Christoffel symbols of the first kind,
     Gamma[a, i, j] = C*[a, i*n + j], and ``C* (E (x) qd)``, E the identity, is the Coriolis matrix
     for which dM/dt - 2C is skew-symmetric. Computed without dM/dq:
-    Gamma[a, i, j] = tr(X_a P (X_i X_j)^T) with the twists X of the joints and the pseudo-inertia P
-    of the common descendants of a and j, where i is an ancestor of j. Entries of joints that share
-    a coordinate (mimic joints), whose twists carry their multipliers, are added up.
+    Gamma[a, i, j] = tr(X_a P (X_i X_j)^T) with the joints' twists X as 4 x 4 matrices in common
+    axes, and P the 4 x 4 pseudo-inertia of all bodies beyond both joint a and joint j; joint i is
+    j or nearer to the base, the others follow by symmetry. Entries of joints that share a
+    coordinate (mimic joints), whose twists carry their multipliers, are added up.
 
     Args:
         model: the robot.

@@ -27,6 +27,7 @@ from kron_dynamics.kinematics.relative import (
     relative_hessian,
     relative_jacobian,
     relative_jacobian_derivative,
+    relative_jacobian_dot,
     relative_pose,
     rotation_between,
 )
@@ -138,6 +139,7 @@ __all__ = [
     'relative_hessian',
     'relative_jacobian',
     'relative_jacobian_derivative',
+    'relative_jacobian_dot',
     'relative_jerk',
     'relative_motion',
     'relative_pose',

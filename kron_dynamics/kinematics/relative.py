@@ -18,7 +18,7 @@ from kron_dynamics.kinematics.forward import JointPlacement, joint_placements
 from kron_dynamics.kinematics.hessian import assemble_hessian
 from kron_dynamics.kinematics.jacobian import Column, assemble_jacobian
 from kron_dynamics.kinematics.scalars import number_vector, on_link, widest, zeros_like
-from kron_dynamics.kronecker import block_skew, kronecker
+from kron_dynamics.kronecker import block_skew, contract_last, kronecker
 from kron_dynamics.model.rigid_model import RigidModel, rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.model.traversal import paths_apart
@@ -347,3 +347,30 @@ def relative_jacobian_derivative(
     return np.concatenate(
         [H[:3] - turning @ kronecker(J[:3], E), H[3:] - turning @ kronecker(J[3:], E)]
     )
+
+
+def relative_jacobian_dot(
+    model: RobotModel,
+    q: ArrayLike,
+    qd: ArrayLike,
+    link: str,
+    reference: str,
+    axes: str | None = None,
+    point: ArrayLike | None = None,
+) -> ScalarArray:
+    """Return d(^aJ_c^(k))/dt, shape (6, n): ``d(^aJ_c^(k))/dq (E_n (x) qd)``, [T] eq. (8).
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        qd: their rates, shape (n,), rad/s or m/s.
+        link: c.
+        reference: a.
+        axes: k; None for the reference's.
+        point: of c, in its frame, shape (3,), m; None for its origin.
+
+    Raises:
+        UnknownFrameError: the model has no such link.
+    """
+    dJ = relative_jacobian_derivative(model, q, link, reference, axes, point)
+    return contract_last(dJ, number_vector(qd, 'qd', model.n))

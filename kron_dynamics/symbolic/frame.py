@@ -130,6 +130,10 @@ class SymbolicRelativeFrame:
         """Return d(`jacobian`)/dq, shape (6, n*n), Khang's layout.  [T] (53)-(57), (61)."""
         return self._evaluate(kinematics.relative_jacobian_derivative, self._robot.q)
 
+    def jacobian_dot(self) -> SymbolicMatrix:
+        """Return d(`jacobian`)/dt, shape (6, n).  [T] eq. (8)."""
+        return self._evaluate(kinematics.relative_jacobian_dot, self._robot.q, self._robot.qd)
+
     def velocity(self) -> SymbolicMatrix:
         """Return [v; omega], shape (6, 1), m/s and rad/s.  [T] (74)-(76)."""
         return self._evaluate(kinematics.relative_velocity, self._robot.q, self._robot.qd)
