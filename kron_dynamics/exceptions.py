@@ -97,6 +97,10 @@ class SpeedLimitError(KronDynamicsError, ValueError):
     """A joint moves faster than its control law allows."""
 
 
+class MessageError(KronDynamicsError, ValueError):
+    """The bytes of a ROS message cannot be read."""
+
+
 class BagError(KronDynamicsError, OSError):
     """A recorded bag cannot be read or lacks what the analysis needs."""
 

@@ -54,7 +54,7 @@ def _layout(data: bytes) -> JointStateLayout | None:
     for _ in range(count):
         start, at = _aligned(at, 4), _after_text(data, at)
         names.append(data[start + 4 : at - 1].decode())
-    begin, same, numbers = STAMP.stop, [(slice(0, 2), XCDR1)], []
+    begin, same, numbers = STAMP.stop, [(slice(0, HEADER), data[:HEADER])], []
     for _ in ('position', 'velocity', 'effort'):
         count, at = _length(data, at)
         same.append((slice(begin, at), data[begin:at]))

@@ -68,6 +68,7 @@ class AccelerationEstimator:
             return self._robot.forward_dynamics(q, qd, effort - self._robot.joint_friction(qd))
         return self._filtered(time, qd)
 
+    @np.errstate(over='ignore', invalid='ignore')  # of huge velocities, which restart the filter
     def _filtered(self, time: float, qd: FloatArray) -> FloatArray | None:
         """Low-passed slope between the states; None at the first state.
 
@@ -86,5 +87,8 @@ class AccelerationEstimator:
         elapsed = time - then
         share = -np.expm1(-self._rate * elapsed)
         slope: FloatArray = smooth + share * ((qd - velocity) / elapsed - smooth)
+        if not np.isfinite(slope).all():
+            self._last = self._before = None
+            return None
         self._last = time, np.array(qd), slope
         return slope

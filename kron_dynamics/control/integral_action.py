@@ -37,6 +37,7 @@ class IntegralState(LawState):
         wanted: efforts returned by that call, shape (n,), N m or N.
         inertia: inertia that converts z to efforts, shape (m, m).
         elapsed: time step of that call, s.
+        limit: largest efforts of the integral, N m or N.
         active: indices of the m joints among the n.
         release: rates 1 / T_t of back-calculation, 1/s.
     """
@@ -48,13 +49,16 @@ class IntegralState(LawState):
     wanted: FloatArray
     inertia: FloatArray
     elapsed: float
+    limit: FloatArray
     active: IndexArray
     release: FloatArray
 
     def set_applied_effort(self, effort: FloatArray) -> None:
         """Report the efforts that were sent; saturation is fed back to the integral."""
         self.inner.set_applied_effort(effort)
+        # A wrong state may ask for any effort; without a bound it would leave the integral there.
         missing = (effort - self.wanted)[self.active]
+        missing = np.minimum(np.maximum(missing, -self.limit), self.limit)
         share = -np.expm1(-self.elapsed * self.release)
         self.z = self.next_z
         if missing.any():
@@ -80,8 +84,8 @@ class IntegralAction(ControlLaw[IntegralState]):
     :math:`\dddot e + k_d \ddot e + k_p \dot e + k_i e = 0`. With the proportional-derivative law,
     M is its constant diagonal inertia. While efforts saturate, back-calculation drives the
     integral towards the applied efforts with the time constant :math:`T_t = \sqrt{k_d / k_i}`,
-    between the derivative and the integral time. The efforts M z are bounded: see
-    `integral_limit`.
+    between the derivative and the integral time. The efforts M z are bounded, and so are the
+    missing efforts that are fed back: see `integral_limit`.
     """
 
     def __init__(
@@ -155,6 +159,7 @@ class IntegralAction(ControlLaw[IntegralState]):
             wanted=np.zeros(n),
             inertia=np.eye(m),
             elapsed=0.0,
+            limit=self._limit[self._active],
             active=self._active,
             release=self._release,
         )
@@ -180,7 +185,7 @@ class IntegralAction(ControlLaw[IntegralState]):
         bounded = np.minimum(np.maximum(integral, -self._limit), self._limit)
         if (bounded != integral).any() and np.isfinite(integral).all():
             z[:] = np.linalg.solve(columns[self._active], bounded[self._active])
-        state.next_z = z
+        state.next_z, state.limit = z, self._limit[self._active]
         state.inertia = columns[self._active]
         state.wanted = effort + bounded
         return state.wanted

@@ -108,6 +108,7 @@ class ExternalEffortOutput:
             # Parameters may change until the node is active, and contradict each other meanwhile.
             self._controller = controller
             if controller is not None:
+                monitor.reset()
                 monitor.terms = effort_terms(self._parameters)
             monitor.thresholds = self._thresholds(active=controller is not None)
         if self._until_check > 0 and not monitor.watches_for_collisions:

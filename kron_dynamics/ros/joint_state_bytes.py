@@ -12,17 +12,16 @@ from __future__ import annotations
 import struct
 from typing import NamedTuple
 
-from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
 from kron_dynamics.joint_state_layout import (
     HEADER,
     STAMP,
-    XCDR1,
     JointStateLayout,
     joint_state_layout,
 )
 from kron_dynamics.ros.conversions import Stamp
+from kron_dynamics.ros.deserialization import deserialized
 
 # Number of cached layouts, keyed by message size. The limit keeps a publisher whose messages
 # always have another size from filling memory.
@@ -65,9 +64,9 @@ class _Known(NamedTuple):
 
 def _known(layout: JointStateLayout, size: int) -> _Known:
     """Return the format of messages of a layout and a size in bytes."""
-    text = f'<{len(XCDR1)}s{HEADER - len(XCDR1)}xiI'
+    text = f'<{HEADER}siI'
     fields, end = 3, STAMP.stop
-    same, numbers = [(0, XCDR1)], []
+    same, numbers = [(0, layout.same[0][1])], []
     for (where, what), (count, at) in zip(layout.same[1:], layout.numbers, strict=True):
         same.append((fields, what))
         numbers.append(slice(fields + 1, fields + 1 + count))
@@ -89,7 +88,7 @@ class JointStateReader:
         """Return the content of a message.
 
         Raises:
-            Exception: rclpy cannot deserialize the bytes.
+            MessageError: the bytes cannot be read.
         """
         known = self._layouts.get(len(data))
         if known is None:
@@ -103,7 +102,7 @@ class JointStateReader:
         return JointSample(names, fields[position], fields[velocity], fields[effort], stamp)
 
     def _read_by_rclpy(self, data: bytes) -> JointSample:
-        message = deserialize_message(data, JointState)
+        message = deserialized(data, JointState)
         names = tuple(message.name)
         layout = joint_state_layout(data)
         if layout is not None and layout.names == names:

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from rclpy.serialization import deserialize_message
 from trajectory_msgs.msg import JointTrajectory
 
 from kron_dynamics.control import reorder
 from kron_dynamics.exceptions import JointNamesError, TrajectoryError
 from kron_dynamics.ros.conversions import seconds
+from kron_dynamics.ros.deserialization import deserialized
 from kron_dynamics.ros.trajectory_bytes import IrregularPointsError, raw_trajectory
 from kron_dynamics.typing import FloatArray, IndexArray
 
@@ -43,11 +43,15 @@ class ReferencePoints(NamedTuple):
 def points_from_bytes(
     data: bytes, joint_names: Sequence[str], partial: bool = False
 ) -> ReferencePoints:
-    """Return the points of a serialized trajectory; see `reference_points`."""
+    """Return the points of a serialized trajectory; see `reference_points`.
+
+    Raises:
+        MessageError: the bytes cannot be read.
+    """
     try:
         raw = raw_trajectory(data)
     except IrregularPointsError:
-        message = deserialize_message(data, JointTrajectory)
+        message = deserialized(data, JointTrajectory)
         return reference_points(message, joint_names, partial)
     return _points(raw.joint_names, raw.stamp, raw.times, raw.rows, joint_names, partial)
 

@@ -24,6 +24,7 @@ from kron_dynamics.control.supervision.state_gate import (
     position_jumps,
     position_margins,
 )
+from kron_dynamics.exceptions import MessageError
 from kron_dynamics.messages import listed
 from kron_dynamics.robot import Robot
 from kron_dynamics.ros.conversions import Stamp, seconds
@@ -120,7 +121,12 @@ class StateSupervision:
             now: steady time, s.
         """
         source = info.get('publisher_gid')
-        names, position, velocity, effort, stamp = self._reader.read(data)
+        try:
+            names, position, velocity, effort, stamp = self._reader.read(data)
+        except MessageError as error:
+            self._assembler.reject('message not readable')
+            self._warn_of_dropped(now, f': {error}')
+            return Received(None, Stamp(0, 0), None, None)
         self._sources.note(names, position, None if source is None else source['data'])
         stamped = seconds(stamp)
         # Others than the machine's joints tell nothing about how these are timed.
@@ -144,11 +150,7 @@ class StateSupervision:
             )
         if outcome is SampleOutcome.REJECTED:
             if not foreign or not names:
-                self._dropped = now
-                self._node.get_logger().warning(
-                    f'joint state dropped; so far: {dict(self._assembler.rejections)}',
-                    throttle_duration_sec=_WARN_PERIOD,
-                )
+                self._warn_of_dropped(now)
             return Received(None, stamp, None, problem)
         if outcome is SampleOutcome.RESTARTED:
             self._restart()
@@ -167,6 +169,13 @@ class StateSupervision:
         if not verdict.plausible:
             return Received(None, stamp, time, problem)
         return Received(state, stamp, time, problem or verdict.problem)
+
+    def _warn_of_dropped(self, now: float, why: str = '') -> None:
+        self._dropped = now
+        self._node.get_logger().warning(
+            f'joint state dropped{why}; so far: {dict(self._assembler.rejections)}',
+            throttle_duration_sec=_WARN_PERIOD,
+        )
 
     def _clock_time(self) -> float:
         return float(self._node.get_clock().now().nanoseconds * 1e-9)

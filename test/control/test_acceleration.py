@@ -113,3 +113,14 @@ def test_the_arrays_of_the_caller_are_not_kept(estimator):
 def test_a_cutoff_that_cannot_be_is_refused(arm, cutoff):
     with pytest.raises(ParameterError, match='filter cutoff'):
         AccelerationEstimator(arm, 'filtered', cutoff)
+
+
+@pytest.mark.filterwarnings('error')
+def test_velocities_too_large_for_a_difference_restart_the_filter(estimator):
+    times = [0.02 * k for k in range(60)]
+    huge = {10: 1.7e308, 11: -1.7e308}
+    said = follow(estimator('filtered'), times, lambda t: [2.0 * t, huge.get(round(50 * t), 0.0)])
+    assert all(qdd is None or np.isfinite(qdd).all() for qdd in said)
+    assert said[10:14] == [None] * 4
+    expected = follow(estimator('filtered'), times[13:], lambda t: [2.0 * t, 0.0])
+    np.testing.assert_allclose(said[14:], expected[1:], atol=1e-12)

@@ -269,3 +269,18 @@ def test_joints_that_turn_without_end_integrate_the_shorter_way(make_arm):
     state = law.start(REST)
     law(np.array([0.0, 3.1]), REST, (np.array([0.0, -3.1]), REST, REST), state, 0.01)
     assert 0.0 < state.next_z[1] < 0.08 * 0.1
+
+
+@pytest.mark.parametrize('name', ROBOTS)
+def test_one_wrong_velocity_does_not_throw_the_integral(models, name):
+    """Its effort is cut by the guard as far as it likes: that is no saturation to unwind."""
+    model, limit, zero = models[name], models[name].model.effort_limit, np.zeros(models[name].n)
+    law, period, q = computed(name, model, limit), PERIOD[name], POSE[name]
+    state, target = law.start(q), (q, zero, zero)
+    for k in range(8):
+        wrong = zero + 1e100 * (k == 5)
+        effort = law(q, wrong, target, state, period)
+        state.set_applied_effort(np.clip(effort, -limit, limit))
+    share = 1.0 - np.exp(-period * np.sqrt(gains(name, 1)[2] / gains(name, 1)[1]))
+    assert (np.abs(model.mass_matrix(q) @ state.z) <= 1.001 * share * law.limit).all()
+    assert state.z.any()

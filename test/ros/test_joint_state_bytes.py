@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kron_dynamics.exceptions import MessageError
 from kron_dynamics.joint_state_layout import JointStateLayout
 
 with contextlib.suppress(ImportError):  # then these tests are not collected
@@ -71,7 +72,7 @@ def test_messages_of_one_size_and_other_places_are_told_apart():
 def test_numbers_of_a_layout_that_is_known_are_read_without_rclpy(monkeypatch):
     reader = JointStateReader()
     reader.read(bytes(serialize_message(message_of(1, 2, 'b', ['a'], [1.0], [2.0], [3.0]))))
-    monkeypatch.delattr('kron_dynamics.ros.joint_state_bytes.deserialize_message')
+    monkeypatch.delattr('kron_dynamics.ros.joint_state_bytes.deserialized')
     message = message_of(7, 8, 'b', ['a'], [np.nan], [-0.0], [np.inf])
     assert_same(reader.read(bytes(serialize_message(message))), message)
 
@@ -125,3 +126,20 @@ def test_a_middleware_that_writes_otherwise_is_left_to_write(monkeypatch):
     message = SerializedNumbers().message(np.array([1.0, 2.5]))
     assert isinstance(message, Float64MultiArray)
     assert list(message.data) == [1.0, 2.5]
+
+
+@given(MESSAGE, st.data())
+def test_damaged_bytes_are_read_or_refused_as_rclpy_does(content, data):
+    reader, message = JointStateReader(), message_of(*content)
+    whole = bytes(serialize_message(message))
+    assert_same(reader.read(whole), message)
+    damaged = bytearray(whole[: data.draw(st.integers(0, len(whole)))])
+    for at in data.draw(st.lists(st.integers(0, 3), max_size=2)) if damaged else ():
+        damaged[at % len(damaged)] = data.draw(st.sampled_from([0, 1, 2, 3, 255]))
+    try:
+        expected = deserialize_message(bytes(damaged), JointState)
+    except Exception:
+        with pytest.raises(MessageError, match=f'JointState of {len(damaged)} bytes: .'):
+            reader.read(bytes(damaged))
+    else:
+        assert_same(reader.read(bytes(damaged)), expected)

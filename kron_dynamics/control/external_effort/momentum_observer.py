@@ -122,6 +122,8 @@ class MomentumObserver:
         self._last = sample
         estimate = np.zeros(self._robot.n) if self._estimate is None else self._estimate
         self._estimate = estimate - np.expm1(-self.rate * h) * (mean - estimate)
+        if not np.isfinite(self._estimate).all():  # of huge efforts or velocities
+            self.reset()
         return self._estimate
 
 

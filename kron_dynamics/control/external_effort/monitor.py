@@ -139,10 +139,13 @@ class ExternalEffortMonitor:
         Args:
             effort: external efforts, shape (n,), N m or N.
         """
-        shares = np.abs(effort) / self._thresholds
-        i = int(shares.argmax())
-        if not shares[i] > 1.0:
+        # NaN is beyond any threshold: it must not hide other joints.
+        beyond = ~(np.abs(effort) <= self._thresholds) & np.isfinite(self._thresholds)
+        if not beyond.any():
             return None
+        joints = np.flatnonzero(beyond)
+        shares = np.abs(effort[joints]) / self._thresholds[joints]
+        i = int(joints[np.nan_to_num(shares, nan=np.inf).argmax()])
         name = self._robot.joint_names[i]
         unit = joint_kind(self._robot.model.joint_types[i]).unit('effort')
         return (

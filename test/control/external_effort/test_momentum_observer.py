@@ -189,3 +189,17 @@ def test_flexible_links_show_as_external_efforts_while_they_vibrate(kernel_cache
 def test_a_bandwidth_is_a_frequency(models):
     with pytest.raises(ParameterError, match='bandwidth of the external efforts is -1 Hz'):
         MomentumObserver(models['ur5'], -1.0)
+
+
+@pytest.mark.filterwarnings('error')
+def test_efforts_too_large_for_a_sum_do_not_stay(models):
+    """Finite ones, whose differences are not: the estimate was NaN from then on."""
+    model, q = models['ur5'], POSE['ur5']
+    observer, rest, weight = MomentumObserver(model, 5.0), np.zeros(6), model.gravity_vector(q)
+    spike = np.array([0, 0, 1.7e308, 0, 0, 0])
+    for k in range(30):
+        said = observer.update(0.01 * k, q, rest, weight + (spike if k % 2 else -spike))
+        assert said is None or np.isfinite(said).all()
+    for k in range(30, 100):
+        said = observer.update(0.01 * k, q, rest, weight - 1.0)
+    np.testing.assert_allclose(said, np.ones(6), rtol=1e-6)

@@ -118,3 +118,14 @@ def test_unusable_arguments_are_named(ur5):
         ParameterError, match="collision_threshold cannot be used for 'elbow_joint'"
     ):
         ExternalEffortMonitor(ur5, 5.0, thresholds=np.array([1, 1, -1, 1, 1, 1.0]))
+
+
+@pytest.mark.filterwarnings('error')
+def test_an_estimate_that_is_none_hides_no_collision(ur5):
+    monitor = ExternalEffortMonitor(ur5, 5.0, thresholds=[np.inf, 10.0, 20.0, 5.0, np.inf, 5.0])
+    for bad in (np.nan, np.inf, -np.inf):
+        for other in (0.0, 50.0):
+            said = monitor.collision(np.array([bad, 0.0, other, bad, bad, 0.0]))
+            assert said is not None
+            assert f"joint '{ur5.joint_names[3]}' is {bad:.4g}" in said
+    assert monitor.collision(np.array([np.nan, 9.0, 20.0, 0.0, np.inf, -5.0])) is None

@@ -12,6 +12,8 @@ from diagnostic_msgs.msg import DiagnosticStatus
 
 with contextlib.suppress(ImportError):  # then these tests are not collected
     from geometry_msgs.msg import WrenchStamped
+    from rclpy.lifecycle import TransitionCallbackReturn
+    from rclpy.parameter import Parameter
     from rclpy.qos import DurabilityPolicy, QoSProfile
     from sensor_msgs.msg import JointState
     from std_msgs.msg import String
@@ -194,3 +196,17 @@ def test_the_integral_gain_moves_what_stays_off(bench):
     # Ten periods of ki e, through the inertia of the pose.
     expected = -bench.robot.mass_matrix(off)[:, 1] * 9.0 * 0.01 * 10 * 0.02
     np.testing.assert_allclose(last - first, expected, rtol=1e-6)
+
+
+def test_an_activation_starts_the_estimate_anew(local):
+    """What came before it must not become a fault of it."""
+    node = local.node
+    monitor = node._outputs.external._monitor
+    node.trigger_deactivate()
+    node.set_parameters([Parameter('collision_threshold.turn', value=5.0)])
+    for k in range(3):
+        monitor.update(1.0 + 0.02 * k, Q, np.zeros(3), np.full(3, 1e6 * k))
+    assert np.abs(monitor.update(1.06, Q, np.zeros(3), np.full(3, 1e6))).max() > 1e3
+    assert node.trigger_activate() == TransitionCallbackReturn.SUCCESS
+    local.state(Q)
+    assert monitor._observer._estimate is None

@@ -4,14 +4,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from std_srvs.srv import Trigger
 
+with contextlib.suppress(ImportError):  # then these tests are not collected
+    from rclpy.serialization import serialize_message
+
+    from kron_dynamics.ros.conversions import joint_state, stamp_from
+
 pytestmark = pytest.mark.ros
 
+JOINTS = ('turn', 'lift', 'slide')
 Q, QD = (0.1, 0.2, 0.05), (0.3, -0.2, 0.1)
 
 
@@ -175,3 +183,17 @@ def test_states_without_stamps_do_not_follow_a_clock_that_steps_back(local, monk
     assert node._on_clear_fault(Trigger.Request(), Trigger.Response()).success
     assert answered(start - 1.08)
     assert not latch.faulted
+
+
+def test_a_damaged_message_is_dropped_and_counted(local):
+    """It ended the node: rclpy itself drops it, but not for subscriptions to bytes."""
+    node, sent = local.node, []
+    node._commands = SimpleNamespace(publish=lambda _, effort: sent.append(effort))
+    whole = bytes(serialize_message(joint_state(stamp_from(11.0), JOINTS, np.array(Q))))
+    for damaged in (b'', whole[:4], whole[: len(whole) // 2], whole[:-9]):
+        node._on_joint_state(damaged, {})
+    assert not sent
+    assert node._assembler.rejections == {'message not readable': 4}
+    local.state(Q)
+    assert len(sent) == 1
+    assert not node._controller.latch.faulted

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 with contextlib.suppress(ImportError):  # then these tests are not collected
-    from trajectory_msgs.msg import JointTrajectoryPoint
+    from rclpy.serialization import serialize_message
+    from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 pytestmark = pytest.mark.ros
 
@@ -286,3 +287,20 @@ def test_a_goal_is_answered_where_control_msgs_is_installed(active):
     cancelled = result_of(list(active.robot.joint_names), GOAL.tolist(), cancel=True)
     assert cancelled.status == 5
     client.destroy()
+
+
+def test_a_damaged_reference_is_refused(local):
+    """It ended the node, at the next state."""
+    node = local.node
+    point = JointTrajectoryPoint(positions=HELD.tolist())
+    whole = JointTrajectory(joint_names=['turn', 'lift', 'slide'], points=[point])
+    data = bytes(serialize_message(whole))
+    for damaged in (b'', data[:4], data[: len(data) // 2]):
+        node._references._on_bytes(damaged)
+        node._background.submit(int).result()  # the reading comes before
+        for _ in range(2):
+            local.state(HELD)
+        refused = node._references.values()
+        assert refused['last refused reference'].startswith(f'JointTrajectory of {len(damaged)} b')
+        assert refused['code of this refusal'] == 'INVALID_GOAL'
+    assert not node._controller.latch.faulted
