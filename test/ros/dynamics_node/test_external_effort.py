@@ -203,10 +203,14 @@ def test_an_activation_starts_the_estimate_anew(local):
     node = local.node
     monitor = node._outputs.external._monitor
     node.trigger_deactivate()
-    node.set_parameters([Parameter('collision_threshold.turn', value=5.0)])
-    for k in range(3):
-        monitor.update(1.0 + 0.02 * k, Q, np.zeros(3), np.full(3, 1e6 * k))
-    assert np.abs(monitor.update(1.06, Q, np.zeros(3), np.full(3, 1e6))).max() > 1e3
+    node.set_parameters([Parameter('collision_threshold.turn', value=1e3)])
+    assert node.trigger_activate() == TransitionCallbackReturn.SUCCESS
+    local.state(Q)
+    node.trigger_deactivate()
+    for k in range(4):  # before the next state, whose stamp is 10.06
+        monitor.commanded(np.full(3, 1e6))
+        said = monitor.update(10.041 + 0.004 * k, Q, np.zeros(3), np.full(3, np.nan))
+    assert np.abs(said).max() > 1e3
     assert node.trigger_activate() == TransitionCallbackReturn.SUCCESS
     local.state(Q)
     assert monitor._observer._estimate is None
