@@ -12,10 +12,7 @@ import numpy as np
 from kron_dynamics.control.goal_code import GoalCode
 from kron_dynamics.control.reference.planning import Reference
 from kron_dynamics.control.turns import shorter_way
-from kron_dynamics.exceptions import (
-    JointNamesError,
-    TrajectoryError,
-)
+from kron_dynamics.exceptions import JointNamesError, TrajectoryError
 from kron_dynamics.typing import FloatArray
 
 # Value that disables a tolerance in a goal (control_msgs), and the rounding allowed for it.

@@ -26,8 +26,8 @@ def shorter_way(error: FloatArray, turns: FloatArray) -> FloatArray:
 
 
 def shorter_error(error: float, turn: float) -> float:
-    """Return the error of one joint, wrapped if its turn is not 0; NaN and inf are kept.
+    """Return the error of a continuous joint, wrapped to half a turn; NaN and inf are kept.
 
     As `shorter_way`, for plain floats, which are faster for few joints.
     """
-    return remainder(error, turn) if turn and abs(error) < inf else error
+    return remainder(error, turn) if abs(error) < inf else error

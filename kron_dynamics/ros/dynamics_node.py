@@ -337,8 +337,9 @@ class DynamicsNode(LifecycleNode):
         """Send efforts, or nothing for None; without a state's stamp, use the node clock."""
         if effort is not None and self._configured is not None:
             self._brakes = stamp is not None
-            nanoseconds = self.get_clock().now().nanoseconds
-            self._commands.publish(stamp or Stamp(*divmod(nanoseconds, 10**9)), effort)
+            if stamp is None:
+                stamp = Stamp(*divmod(self.get_clock().now().nanoseconds, 10**9))
+            self._commands.publish(stamp, effort)
             self._last_command = time.monotonic()
 
     def _on_clear_fault(

@@ -14,12 +14,7 @@ from typing import NamedTuple
 
 from sensor_msgs.msg import JointState
 
-from kron_dynamics.joint_state_layout import (
-    HEADER,
-    STAMP,
-    JointStateLayout,
-    joint_state_layout,
-)
+from kron_dynamics.joint_state_layout import HEADER, STAMP, JointStateLayout, joint_state_layout
 from kron_dynamics.ros.conversions import Stamp
 from kron_dynamics.ros.deserialization import deserialized
 
